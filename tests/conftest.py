@@ -1,0 +1,57 @@
+"""What every test gets: the shared helpers, one Kafka broker a session, a clean environment."""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+TESTS = Path(__file__).parent
+
+
+def _import_support() -> None:
+    """Import tests/support as `support`.
+
+    Not by putting tests/ on the path: its folders carry the names of the product's packages, and
+    a folder on the path hides an installed package that is found by an import hook.
+    """
+    pytest.register_assert_rewrite("support")
+    home = TESTS / "support"
+    spec = importlib.util.spec_from_file_location(
+        "support", home / "__init__.py", submodule_search_locations=[str(home)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules["support"] = package = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+
+
+_import_support()
+
+from support.kafka_broker import KafkaBroker, KafkaUnavailable  # noqa: E402 - made just above
+
+# A busy machine is no failure; what failed can be repeated from the blob that is printed.
+settings.register_profile("mnemolog", deadline=None, print_blob=True)
+settings.load_profile("mnemolog")
+
+# Nothing that the person at the keyboard has set decides what a test does.
+for name in ("MNEMOLOG_DATA", "MNEMOLOG_LOG", "MNEMOLOG_TENANT"):
+    os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """Yield a running broker that all tests of the session share; who kills it restarts it.
+
+    Tests keep apart by their topics' names.
+    """
+    try:
+        broker = KafkaBroker(tmp_path_factory.mktemp("kafka")).start()
+    except KafkaUnavailable as error:
+        # Under CI these tests must run; elsewhere they need not.
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(str(error))
+    yield broker
+    broker.stop()

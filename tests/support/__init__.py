@@ -1,0 +1,1 @@
+"""What tests share; `tests/conftest.py` makes it importable as `support`."""
