@@ -1,0 +1,1 @@
+"""Saved states of agents and tasks, as files with an index."""

@@ -1,0 +1,156 @@
+"""Which records of a batch a projection applies now.
+
+The one place where repeats, parked keys, skips and policies are judged, for every projection,
+live and in a rebuild alike.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mnemolog.projections.batch import Batch
+from mnemolog.projections.ledger import (
+    Entries,
+    ForeignRecord,
+    Ledger,
+    ParkedRecord,
+    PolicyInForce,
+    Repeat,
+)
+from mnemolog.projections.progress import Arrival, Progress, arrival
+from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
+from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
+from mnemolog.schemas.policy import BUILT_IN
+from mnemolog.schemas.records import fingerprint
+
+Wants = Callable[[Ours | Guest], bool]
+_BUILT_IN = PolicyInForce(0, BUILT_IN)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event to apply, and the policy in force where it stands."""
+
+    item: Ours | Guest
+    in_force: PolicyInForce
+
+
+@dataclass
+class Choice:
+    """What to apply, in order, and what the ledger is to write with it."""
+
+    steps: list[Step] = field(default_factory=list)
+    entries: Entries = field(default_factory=Entries)
+
+    def park(self, failed: Step, reason: str) -> None:
+        """Take *failed* and its key's later steps out, and park them in order."""
+        key, at = failed.item.key, self.steps.index(failed)
+        behind = [step for step in self.steps[at + 1 :] if step.item.key == key]
+        for step in (failed, *behind):
+            self.entries.seen.pop(step.item.identity, None)
+            self.entries.parked.append(_parked(step.item, reason, behind=step is not failed))
+        gone = {id(step) for step in (failed, *behind)}
+        self.steps = [step for step in self.steps if id(step) not in gone]
+
+
+def choose(batch: Batch, ledger: Ledger, *, projection: str, wants: Wants) -> Choice:
+    """Return what *projection* applies of *batch*, given what its *ledger* holds.
+
+    *wants* says which events it folds; the others only move its progress. The same batch again
+    gives an empty choice.
+    """
+    return _Chooser(batch, ledger, projection, wants).choice()
+
+
+class _Chooser:
+    def __init__(self, batch: Batch, ledger: Ledger, projection: str, wants: Wants) -> None:
+        self._batch = batch
+        self._projection = projection
+        self._wants = wants
+        self._progress = ledger.progress()
+        self._policies = ledger.policies()
+        self._parked_keys = set() if batch.retried else ledger.parked_keys()
+        items = [i for i in batch.items if not isinstance(i, Foreign) and self._is_next(i)]
+        self._seen = ledger.seen([item.identity for item in items])
+        self._skips = ledger.skips([item.identity for item in items])
+        self._choice = Choice()
+
+    def choice(self) -> Choice:
+        entries = self._choice.entries
+        for item in self._batch.items:
+            if self._is_next(item):
+                self._take(item)
+        if self._batch.retried:
+            entries.released = [item.record.position for item in self._batch.items]
+        else:
+            self._note_progress()
+        return self._choice
+
+    def _is_next(self, item: Decoded) -> bool:
+        record = item.record
+        progress = self._progress.get(record.partition, Progress(record.partition))
+        return self._batch.retried or arrival(progress, record.offset) is Arrival.NEXT
+
+    def _take(self, item: Decoded) -> None:
+        entries = self._choice.entries
+        if isinstance(item, Foreign):
+            entries.foreign.append(ForeignRecord(item.record, item.reason))
+            return
+        if item.identity in self._skips or item.identity in entries.skips:
+            return
+        if item.key in self._parked_keys:
+            entries.parked.append(_parked(item, "an earlier event of its key waits", behind=True))
+        elif isinstance(item, Unusable):
+            self._parked_keys.add(item.key)
+            entries.parked.append(_parked(item, item.reason, behind=False))
+        else:
+            self._apply(item)
+
+    def _apply(self, item: Ours | Guest) -> None:
+        entries, partition = self._choice.entries, item.record.partition
+        if isinstance(item, Ours):
+            self._govern(item)
+        if not self._wants(item):
+            return
+        first = self._seen.get(item.identity, entries.seen.get(item.identity))
+        if first is None:
+            entries.seen[item.identity] = item.content
+            in_force = self._policies.get(partition, _BUILT_IN)
+            self._choice.steps.append(Step(item, in_force))
+        elif first != item.content:
+            repeat = Repeat(item.identity, item.record.position, item.content)
+            entries.repeats.append(repeat)
+
+    def _govern(self, item: Ours) -> None:
+        """Let governance take effect from here on in this partition. A lower revision has none."""
+        event, partition = item.recorded.event, item.record.partition
+        if isinstance(event, PolicyChanged):
+            if event.revision > self._policies.get(partition, _BUILT_IN).revision:
+                self._policies[partition] = PolicyInForce(event.revision, event.policy)
+                self._choice.entries.policies[partition] = self._policies[partition]
+        elif isinstance(event, EventSkipped) and event.projection in {None, self._projection}:
+            self._choice.entries.skips.add(event.skipped)
+
+    def _note_progress(self) -> None:
+        entries = self._choice.entries
+        for partition, record in self._batch.last().items():
+            entries.progress[partition] = Progress(partition, record.offset, fingerprint(record))
+        for item in self._batch.items:
+            record = item.record
+            if record.partition not in self._progress and record.partition not in entries.firsts:
+                first = Progress(record.partition, record.offset, fingerprint(record))
+                entries.firsts[record.partition] = first
+        for partition, progress in self._progress.items():
+            if entries.progress.get(partition, progress).last_applied < progress.last_applied:
+                del entries.progress[partition]
+
+
+def _parked(item: Ours | Guest | Unusable, reason: str, *, behind: bool) -> ParkedRecord:
+    return ParkedRecord(
+        record=item.record,
+        key=item.key,
+        identity=item.identity,
+        event_type=item.event_type,
+        reason=reason,
+        newer=isinstance(item, Unusable) and item.newer and not behind,
+        behind=behind,
+    )

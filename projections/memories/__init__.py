@@ -1,0 +1,1 @@
+"""The recall index: memories with their links, words and vectors (LanceDB)."""

@@ -1,0 +1,1 @@
+"""The question side: reads every read model and writes nothing."""

@@ -1,0 +1,1 @@
+"""How much a memory weighs, and why (SQLite)."""

@@ -1,0 +1,1 @@
+"""How it comes back: rebuild, verify, swap and travel in time."""

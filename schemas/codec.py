@@ -1,0 +1,229 @@
+"""How events become records and records become events again; the only module that knows both.
+
+What `encode` writes, every later release's `decode` reads: change it only by adding a version.
+Equal events are equal bytes. Decoding never raises: what can't be used is a value that says why.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from mnemolog.schemas.cloudevents import CloudEvent, NotACloudEvent, read_cloud_event
+from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
+from mnemolog.schemas.envelope import (
+    CONTENT_TYPE,
+    TYPE_PREFIX,
+    Envelope,
+    RecordedEvent,
+    checked,
+)
+from mnemolog.schemas.envelope_codec import attributes_of, envelope_of, guest_envelope_of
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.events import Event
+from mnemolog.schemas.events.base import schema_id
+from mnemolog.schemas.ids import identity_of
+from mnemolog.schemas.keyring import EmptyKeyRing, KeyMissing, KeyRing
+from mnemolog.schemas.limits import EVENT_BYTES_MAX
+from mnemolog.schemas.partitioning import partition_of
+from mnemolog.schemas.records import LogRecord, NewRecord
+from mnemolog.schemas.registry import Registry, built_in
+from mnemolog.schemas.upcasts import STEPS, Upcasts
+from mnemolog.schemas.values import (
+    Repairs,
+    check_depth,
+    cleaned,
+    json_bytes,
+    may_need_cleaning,
+    parse_json,
+)
+
+_HEADERS: Final = (("content-type", CONTENT_TYPE.encode()),)
+
+
+class Codec:
+    """Events to bytes and back, for one tenant's log of a known number of partitions."""
+
+    def __init__(
+        self,
+        *,
+        tenant: str,
+        partitions: int,
+        registry: Registry | None = None,
+        upcasts: Upcasts | None = None,
+        key_ring: KeyRing | None = None,
+        event_bytes_max: int = EVENT_BYTES_MAX,
+    ) -> None:
+        self._tenant = tenant
+        self._partitions = partitions
+        self._registry = registry or built_in()
+        self._upcasts = upcasts or Upcasts(STEPS, events=self._registry.events())
+        self._key_ring = key_ring or EmptyKeyRing()
+        self._event_bytes_max = event_bytes_max
+
+    def encode(self, event: Event, envelope: Envelope) -> NewRecord:
+        """Return the record of *event* within *envelope*.
+
+        Raises InvalidEvent with field, value and limit where a law of `schemas.limits` is broken.
+        """
+        repairs: Repairs = {}
+        data = cleaned(event, field="data", repairs=repairs)
+        assert not repairs, "events are built by `build`, which cleans first"
+        attributes = attributes_of(checked(envelope), event, tenant=self._tenant)
+        document = {**attributes, "data": data}
+        check_depth(document, field="data")
+        value = json_bytes(document)
+        if len(value) > self._event_bytes_max:
+            limit = f"{len(value)} bytes encoded; the limit is {self._event_bytes_max}"
+            raise InvalidEvent(event.event_type, envelope.id, limit)
+        return NewRecord(
+            key=envelope.key.encode(),
+            value=value,
+            headers=_HEADERS,
+            identity=envelope.identity,
+            content=content_of(event.event_type, event.event_version, data),
+        )
+
+    def decode(self, record: LogRecord) -> Decoded:
+        """Return what *record* is. Never raises for anything that a log may hold."""
+        try:
+            cloud_event = read_cloud_event(record)
+            key = self._key(record, cloud_event)
+        except NotACloudEvent as error:
+            return Foreign(record, str(error))
+        if not str(cloud_event.attributes["type"]).startswith(TYPE_PREFIX):
+            return _guest(record, cloud_event, key)
+        return self._ours(record, cloud_event, key)
+
+    def _key(self, record: LogRecord, cloud_event: CloudEvent) -> str:
+        """Return the event's key after checking it against the record, partition and tenant."""
+        attributes = cloud_event.attributes
+        if record.value is not None and len(record.value) > self._event_bytes_max:
+            raise NotACloudEvent(f"{len(record.value)} bytes; the limit is {self._event_bytes_max}")
+        if attributes.get("tenant", self._tenant) != self._tenant:
+            raise NotACloudEvent(f"an event of tenant {attributes['tenant']!r}")
+        try:
+            written = None if record.key is None else record.key.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NotACloudEvent("the key is not UTF-8") from error
+        key = attributes.get("partitionkey", attributes.get("agent", written))
+        if not isinstance(key, str) or not key:
+            raise NotACloudEvent("it has no key")
+        if written is not None and written != key:
+            raise NotACloudEvent(
+                f"the record's key {written[:40]!r} is not the event's {key[:40]!r}"
+            )
+        if (
+            partition_of(key.encode(errors="replace"), partitions=self._partitions)
+            != record.partition
+        ):
+            raise NotACloudEvent("in a wrong partition; see docs/publishing.md for the partitioner")
+        return key
+
+    def _ours(self, record: LogRecord, cloud_event: CloudEvent, key: str) -> Decoded:
+        attributes = cloud_event.attributes
+        event_type = str(attributes["type"]).removeprefix(TYPE_PREFIX)
+        identity = identity_of(
+            key=key, source=str(attributes["source"]), event_id=str(attributes["id"])
+        )
+        unusable = partial(Unusable, record, key, identity, event_type)
+        try:
+            model, version = self._model(event_type, attributes.get("dataschema"))
+            if model is None or version > model.event_version:
+                reason = f"{event_type} version {version} is newer than this code"
+                return unusable(reason, newer=True)
+            return self._valid(record, cloud_event, key, model, version)
+        except InvalidEvent as error:
+            return unusable(str(error), newer=False)
+
+    def _model(self, event_type: str, schema: object) -> tuple[type[Event] | None, int]:
+        """Return the model of a type and the event's version, 1 where none is told."""
+        model = self._registry.get(event_type)
+        if schema is None:
+            return model, 1
+        prefix, _, number = str(schema).rpartition(":")
+        if f"{prefix}:" != schema_id(event_type, 0)[:-1] or not number.isdecimal() or number == "0":
+            limit = f"the schema of this type reads {schema_id(event_type, 1)}"
+            raise InvalidEvent("dataschema", schema, limit)
+        return model, int(number)
+
+    def _valid(
+        self,
+        record: LogRecord,
+        cloud_event: CloudEvent,
+        key: str,
+        model: type[Event],
+        version: int,
+    ) -> Ours:
+        repairs: Repairs = {}
+        data = self._data(cloud_event)
+        if record.value is not None and may_need_cleaning(record.value):
+            data = cleaned(data, field="data", repairs=repairs)
+        current = model.event_version
+        data = self._upcasts.lifted(model.event_type, version, data, to_version=current)
+        event = validated(model, data)
+        envelope = checked(envelope_of(cloud_event.attributes, key, record, repairs))
+        attributes = attributes_of(envelope, event, tenant=self._tenant)
+        recorded = RecordedEvent(
+            event=event,
+            envelope=envelope,
+            position=record.position,
+            recorded_at=record.recorded_at,
+            identity=envelope.identity,
+            content=content_of(model.event_type, current, data),
+        )
+        return Ours(record, recorded, json_bytes({**attributes, "data": data}))
+
+    def _data(self, cloud_event: CloudEvent) -> dict[str, Any]:
+        data = cloud_event.data
+        key_id = cloud_event.attributes.get("keyid")
+        if key_id is not None:
+            try:
+                data = parse_json(self._key_ring.opened(str(key_id), data), field="data")
+            except KeyMissing as error:
+                raise InvalidEvent("keyid", key_id, "no such key is held here") from error
+        if not isinstance(data, dict):
+            raise InvalidEvent("data", data, "the data of our events is a JSON object")
+        return data
+
+
+def _guest(record: LogRecord, cloud_event: CloudEvent, key: str) -> Decoded:
+    try:
+        envelope = guest_envelope_of(cloud_event.attributes, key, record)
+        canonical = json_bytes(cleaned(cloud_event.document(), field="event", repairs={}))
+    except InvalidEvent as error:
+        return Foreign(record, str(error))
+    event_type = str(cloud_event.attributes["type"])
+    return Guest(record, envelope, envelope.identity, event_type, _digest(canonical), canonical)
+
+
+def build(model: type[Event], fields: Mapping[str, Any]) -> tuple[Event, Repairs]:
+    """Return an event from what a caller gave, and what had to be replaced in its texts.
+
+    Raises InvalidEvent that names the first bad field, its value and the limit.
+    """
+    given = dict(fields)
+    check_depth(given, field=model.event_type)
+    repairs: Repairs = {}
+    return validated(model, cleaned(given, field="", repairs=repairs)), repairs
+
+
+def validated(model: type[Event], data: Mapping[str, Any]) -> Event:
+    """Return *data* as an event of *model*. Raises InvalidEvent for the first bad field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or model.event_type
+        raise InvalidEvent(field, first["input"], first["msg"]) from error
+
+
+def content_of(event_type: str, version: int, data: Mapping[str, Any]) -> str:
+    """Return 32 hexadecimal digits of what an event says, whatever its time and envelope."""
+    return _digest(json_bytes([event_type, version, data]))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]

@@ -1,0 +1,103 @@
+"""The envelope as CloudEvents attributes and back."""
+
+import json
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Final
+
+from mnemolog.schemas.cloudevents import Attribute, Attributes
+from mnemolog.schemas.envelope import SCOPE_NAMES, SPEC_VERSION, TYPE_PREFIX, Envelope
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.events import Event
+from mnemolog.schemas.events.base import schema_id
+from mnemolog.schemas.ids import check_id, check_name
+from mnemolog.schemas.records import LogRecord
+from mnemolog.schemas.times import instant, written
+from mnemolog.schemas.values import Repairs
+
+# Attribute name -> field of the envelope, where the two differ.
+_RENAMED: Final = {
+    "causationid": "cause",
+    "correlationid": "correlation",
+    "keyid": "key_id",
+}
+_TEXTS: Final = (*SCOPE_NAMES, "subject", *_RENAMED)
+_OURS: Final = {
+    *_TEXTS,
+    *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
+    *("partitionkey", "assumedutc", "repaired"),
+}
+
+
+def attributes_of(envelope: Envelope, event: Event, *, tenant: str) -> dict[str, Attribute]:
+    """Return the CloudEvents attributes of *event* in *envelope*; what is absent is left out."""
+    named = {name: getattr(envelope, _RENAMED.get(name, name)) for name in _TEXTS}
+    return {
+        **envelope.extensions,
+        **{name: value for name, value in named.items() if value is not None},
+        **({"assumedutc": True} if envelope.assumed_utc else {}),
+        **({"repaired": envelope.repaired} if envelope.repaired else {}),
+        "specversion": SPEC_VERSION,
+        "id": envelope.id,
+        "source": envelope.source,
+        "type": TYPE_PREFIX + event.event_type,
+        "time": written(envelope.occurred_at),
+        "datacontenttype": "application/json",
+        "dataschema": schema_id(event.event_type, event.event_version),
+        "partitionkey": envelope.key,
+        "tenant": tenant,
+    }
+
+
+def envelope_of(attributes: Attributes, key: str, record: LogRecord, repairs: Repairs) -> Envelope:
+    """Return the envelope in *attributes*, unchecked but for its time and its attributes' types.
+
+    An event without a time happened when the log took it.
+    """
+    occurred_at, assumed = _time(attributes, record)
+    texts = {_RENAMED.get(name, name): _text(attributes, name) for name in _TEXTS}
+    return Envelope(
+        id=str(attributes["id"]),
+        source=str(attributes["source"]),
+        occurred_at=occurred_at,
+        key=key,
+        assumed_utc=assumed or attributes.get("assumedutc") in {True, "true"},
+        repaired=repairs_text(repairs) or _text(attributes, "repaired"),
+        extensions={name: value for name, value in attributes.items() if name not in _OURS},
+        **texts,
+    )
+
+
+def guest_envelope_of(attributes: Attributes, key: str, record: LogRecord) -> Envelope:
+    """Return the envelope of an event that isn't ours: names of ours count only where they fit."""
+    occurred_at, assumed = _time(attributes, record)
+    scope: dict[str, Any] = {}
+    for name in SCOPE_NAMES:
+        with suppress(InvalidEvent):
+            scope[name] = check_name(attributes.get(name), field=name)
+    return Envelope(
+        id=check_id(attributes["id"], field="id"),
+        source=check_id(attributes["source"], field="source"),
+        occurred_at=occurred_at,
+        key=key,
+        assumed_utc=assumed,
+        **scope,
+    )
+
+
+def repairs_text(repairs: Repairs) -> str | None:
+    """Return *repairs* as the attribute `repaired` holds them, or None if there are none."""
+    return json.dumps(repairs, sort_keys=True, separators=(",", ":")) if repairs else None
+
+
+def _time(attributes: Attributes, record: LogRecord) -> tuple[datetime, bool]:
+    if "time" not in attributes:
+        return record.recorded_at, False
+    return instant(attributes["time"], field="time")
+
+
+def _text(attributes: Attributes, name: str) -> str | None:
+    value = attributes.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InvalidEvent(name, value, "this attribute is a text")
+    return value

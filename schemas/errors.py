@@ -1,0 +1,188 @@
+"""The one tree of errors. Callers branch on the class, people read the message and the hint.
+
+MnemologError
+├── InvalidEvent        the caller's fault: field, value and limit are named; do not retry
+├── InvalidSetting      the operator's fault: a setting or an argument makes no sense
+├── NotFound            what was asked for is not known
+├── ReadOnly            this handle may not write
+├── StoreUnavailable    the world's fault: retry, nothing was applied
+│   └── LogUnavailable  the log did not acknowledge in time
+├── TimedOut            what was waited for did not come in time
+├── LeaseHeld           another process keeps this folder's projections
+├── Parked              an event of this key waits, and what was asked for waits behind it
+├── Damaged             a file or row does not match its checksum
+├── LogReplaced         the log is not the one that this projection was built from
+├── HistoryLost         the log's start is gone and no archive covers it
+└── HistoryDiverged     our fault: two builds of one history differ
+"""
+
+from typing import Any, ClassVar, Final
+
+VALUE_SHOWN_CHARS_MAX: Final = 80
+
+
+class MnemologError(Exception):
+    """Anything that mnemolog raises on purpose."""
+
+    code: ClassVar[str] = "internal"
+    hint: ClassVar[str] = "Report this with the log around it."
+
+
+class InvalidEvent(MnemologError):
+    """A value can't become part of an event."""
+
+    code = "invalid_event"
+    hint = "Correct the named field and append again; nothing was appended."
+
+    def __init__(self, field: str, value: Any, limit: str) -> None:
+        self.field = field
+        self.value = value
+        self.limit = limit
+        super().__init__(f"{field} = {shown(value)}: {limit}")
+
+
+class InvalidSetting(MnemologError):
+    """A setting or an argument can't be used."""
+
+    code = "invalid_setting"
+    hint = "See `mnemolog config` for each setting and where it came from."
+
+    def __init__(self, name: str, value: Any, limit: str) -> None:
+        self.name = name
+        self.value = value
+        super().__init__(f"{name} = {shown(value)}: {limit}")
+
+
+class NotFound(MnemologError):
+    """What was asked for is not known here."""
+
+    code = "not_found"
+    hint = "Check the id; what was just appended may need `wait_for(token)`."
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.name = name
+        super().__init__(f"no {kind} {shown(name)}")
+
+
+class ReadOnly(MnemologError):
+    """The handle was opened for reading."""
+
+    code = "read_only"
+    hint = "Open the Memory without read_only=True to append."
+
+    def __init__(self, verb: str) -> None:
+        self.verb = verb
+        super().__init__(f"{verb} needs a handle that may write")
+
+
+class StoreUnavailable(MnemologError):
+    """A store could not be reached or written."""
+
+    code = "unavailable"
+    hint = "Retry with backoff; nothing was applied."
+
+    def __init__(self, store: str, reason: str) -> None:
+        self.store = store
+        self.reason = reason
+        super().__init__(f"{store}: {reason}")
+
+
+class LogUnavailable(StoreUnavailable):
+    """The log did not acknowledge in time."""
+
+    code = "log_unavailable"
+    hint = (
+        "Is the log's address right and the broker up? A retry with the same id adds nothing twice."
+    )
+
+
+class TimedOut(MnemologError):
+    """What was waited for did not come in time."""
+
+    code = "timed_out"
+    hint = "Is a process projecting this folder? `mnemolog status` tells how far it is."
+
+    def __init__(self, what: str, *, waited_seconds: float) -> None:
+        self.what = what
+        self.waited_seconds = waited_seconds
+        super().__init__(f"{what} did not happen within {waited_seconds:g} s")
+
+
+class LeaseHeld(MnemologError):
+    """Another process keeps this folder's projections."""
+
+    code = "lease_held"
+    hint = "Wait for it to end, or use it: append and read go on beside it."
+
+    def __init__(self, path: str, holder: str) -> None:
+        self.path = path
+        self.holder = holder
+        super().__init__(f"{path} is held by {holder}")
+
+
+class Parked(MnemologError):
+    """An event could not be applied, and its key's later events wait behind it."""
+
+    code = "parked"
+    hint = "`mnemolog status` lists what is parked, with each reason."
+
+    def __init__(self, projection: str, *, partition: int, offset: int, reason: str) -> None:
+        self.projection = projection
+        self.partition = partition
+        self.offset = offset
+        self.reason = reason
+        super().__init__(f"{projection} parked {partition}@{offset}: {reason}")
+
+
+class Damaged(MnemologError):
+    """A stored thing does not match its checksum."""
+
+    code = "damaged"
+    hint = "`mnemolog rebuild` brings the projection back from the log."
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what = what
+        self.reason = reason
+        super().__init__(f"{what} is damaged: {reason}")
+
+
+class LogReplaced(MnemologError):
+    """The log holds another history than the one that was applied."""
+
+    code = "log_replaced"
+    hint = "Was the topic made anew? Rebuild from it on purpose, or point to the right log."
+
+    def __init__(self, topic: str, *, partition: int, offset: int, reason: str) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        super().__init__(f"{topic} {partition}@{offset}: {reason}")
+
+
+class HistoryLost(MnemologError):
+    """The log starts after the next event to apply."""
+
+    code = "history_lost"
+    hint = "Restore the log from an archive or a backup; a rebuild from here would lack events."
+
+    def __init__(self, topic: str, *, partition: int, wanted: int, start: int) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.wanted = wanted
+        self.start = start
+        super().__init__(f"{topic}: partition {partition} starts at {start}, {wanted} is wanted")
+
+
+class HistoryDiverged(MnemologError):
+    """Two builds of one history have different content."""
+
+    code = "history_diverged"
+    hint = "Keep both generations and report the first differing row."
+
+
+def shown(value: Any) -> str:
+    """Return *value* for a message: short, on one line, always encodable."""
+    text = repr(value)
+    safe = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return safe if len(safe) <= VALUE_SHOWN_CHARS_MAX else safe[: VALUE_SHOWN_CHARS_MAX - 1] + "…"

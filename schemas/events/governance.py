@@ -1,0 +1,65 @@
+"""What rules the rest. These events go to every partition, each copy with an id of its own."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field, StrictInt
+
+from mnemolog.schemas.events.base import Count, Event, Id, Name, Text
+from mnemolog.schemas.policy import Policy
+
+Revision = Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]
+
+
+class PolicyChanged(Event):
+    """From here on in this partition this policy holds, unless a higher revision was seen."""
+
+    event_type: ClassVar[str] = "policy.changed"
+    revision: Revision
+    policy: Policy
+    reason: Text | None = None
+
+
+class TeamChanged(Event):
+    """A team has these members now."""
+
+    event_type: ClassVar[str] = "team.changed"
+    revision: Revision
+    team: Name
+    members: tuple[Name, ...] = ()
+
+
+class SubjectErased(Event):
+    """Everything about a subject is to be erased."""
+
+    event_type: ClassVar[str] = "subject.erased"
+    revision: Revision
+    erased: Name
+    reason: Text | None = None
+
+
+class EventSkipped(Event):
+    """A parked event is never to be applied by a projection, or by any if none is named."""
+
+    event_type: ClassVar[str] = "event.skipped"
+    revision: Revision
+    skipped: Id  # the identity of the parked event, 32 hexadecimal digits
+    projection: Name | None = None
+    reason: Text | None = None
+
+
+class ProcessorAdvanced(Event):
+    """A processor has done with a partition up to and including an offset."""
+
+    event_type: ClassVar[str] = "processor.advanced"
+    processor: Name
+    partition: Count
+    offset: Count
+
+
+GOVERNANCE: tuple[type[Event], ...] = (
+    PolicyChanged,
+    TeamChanged,
+    SubjectErased,
+    EventSkipped,
+    ProcessorAdvanced,
+)

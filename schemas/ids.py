@@ -1,0 +1,104 @@
+"""Names and ids: which are allowed, how fresh and derived ones are made, how they become paths.
+
+Only `fresh_id` asks the clock and chance; it is called at the edge, never in a fold.
+"""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.limits import ID_BYTES_MAX, NAME_BYTES_MAX
+
+RESERVED_PREFIX: Final = "mnemolog:"  # keys of ours; no agent may be called so
+NO_AGENT_KEY: Final = "mnemolog:no-agent"  # orders the events that no agent made
+NAMESPACE: Final = UUID("6f6d656d-676f-6c6f-8e00-6d6e656d6f00")  # of every derived id, for ever
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_PLAIN = re.compile(r"[a-z0-9-]")
+_ENCODED_CHARS_MAX: Final = 120
+
+
+def fresh_id() -> str:
+    """Return a new UUIDv7: unique, and roughly ordered by the time of its making (RFC 9562)."""
+    milliseconds = time.time_ns() // 1_000_000
+    chance = int.from_bytes(os.urandom(10))
+    bits = (milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | (chance >> 68 & 0xFFF) << 64
+    return str(UUID(int=bits | 0b10 << 62 | chance & (1 << 62) - 1))
+
+
+def derived_id(*parts: str) -> str:
+    """Return the UUIDv5 of *parts*: the same parts give the same id, other parts another.
+
+    >>> derived_id("a", "bc") == derived_id("ab", "c")
+    False
+    """
+    return str(uuid5(NAMESPACE, joined(parts)))
+
+
+def identity_of(*, key: str, source: str, event_id: str) -> str:
+    """Return 32 hexadecimal digits that stand for an event's identity (key, source, id)."""
+    return hashlib.sha256(joined((key, source, event_id)).encode()).hexdigest()[:32]
+
+
+def memory_id(identity: str, ordinal: int) -> str:
+    """Return the id of the *ordinal*-th memory that the event of *identity* forms."""
+    return "mem_" + derived_id("memory", identity, str(ordinal)).replace("-", "")
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Return one text for *parts*, each behind its length, so that no two lists collide."""
+    return "".join(f"{len(part.encode('utf-8', 'surrogatepass'))}:{part}" for part in parts)
+
+
+def check_id(value: Any, *, field: str) -> str:
+    """Return *value* if it may be an event's or a memory's id: 1 to 256 bytes, no controls."""
+    if not isinstance(value, str):
+        raise InvalidEvent(field, value, "an id is a text")
+    size = len(value.encode("utf-8", "surrogatepass"))
+    if not 1 <= size <= ID_BYTES_MAX:
+        raise InvalidEvent(field, value, f"{size} bytes; an id has 1 to {ID_BYTES_MAX}")
+    if _CONTROL.search(value):
+        raise InvalidEvent(field, value, "an id has no control characters or lone surrogates")
+    return value
+
+
+def check_name(value: Any, *, field: str) -> str:
+    """Return *value* if it may name a tenant, agent, user, project, session, task or phase.
+
+    As an id, and neither blank nor a path: no part "." or "..", no root, no drive. Names of
+    ours, which begin with "mnemolog:", are refused.
+    """
+    name = check_id(value, field=field)
+    if len(name.encode()) > NAME_BYTES_MAX or not name.strip():
+        raise InvalidEvent(field, value, f"a name has 1 to {NAME_BYTES_MAX} bytes and is not blank")
+    parts = re.split(r"[\\/]", name)
+    if parts[0] == "" or {".", ".."} & set(parts) or _DRIVE.match(name):
+        raise InvalidEvent(field, value, "a name is no path: no '..', no root, no drive")
+    if name.startswith(RESERVED_PREFIX):
+        raise InvalidEvent(field, value, f"names that begin with {RESERVED_PREFIX!r} are ours")
+    return name
+
+
+def encoded_name(name: str) -> str:
+    """Return *name* as a folder's or topic's name; different names never meet, on any disk.
+
+    Lower-case letters, digits and "-" stay; every other byte becomes "_xx". What would be too
+    long becomes "__" and its SHA-256.
+
+    >>> encoded_name("Bob"), encoded_name("北京")
+    ('_42ob', '_e5_8c_97_e4_ba_ac')
+    """
+    encoded = "".join(c if _PLAIN.match(c) else _escaped(c) for c in name)
+    if len(encoded) <= _ENCODED_CHARS_MAX:
+        return encoded
+    return "__" + hashlib.sha256(name.encode()).hexdigest()
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"_{byte:02x}" for byte in character.encode())

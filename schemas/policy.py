@@ -1,0 +1,71 @@
+"""The numbers in force. They are changed by `policy.changed` events, never by a setting.
+
+The formulas that use them are in projections/write_rule.py and projections/weights/decay.py.
+"""
+
+from types import MappingProxyType
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
+
+from mnemolog.schemas.events.base import Amount, Name, Share
+
+# A kind of memory -> days after which a memory of importance 0, never used, has faded to 1/e.
+_TIME_CONSTANT_DAYS: Final = MappingProxyType(
+    {
+        "constraint": 180.0,
+        "decision": 120.0,
+        "preference": 120.0,
+        "skill": 120.0,
+        "concept": 90.0,
+        "fact": 90.0,
+        "lesson": 90.0,
+        "checkpoint": 30.0,
+        "episode": 30.0,
+        "plan": 21.0,
+        "result": 14.0,
+    }
+)
+
+
+class _Numbers(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class WritePolicy(_Numbers):
+    """Which events become memories, and how important they are at first."""
+
+    rule: Annotated[StrictInt, Field(ge=1, le=1)] = 1  # the version of the write rule's code
+    importance: Share = 0.5
+    importance_success: Share = 0.2
+    importance_lesson: Share = 0.3
+    importance_positive_feedback: Share = 0.2
+    importance_preference: Share = 0.9
+    importance_concept: Share = 0.8
+    importance_fact: Share = 0.7
+    importance_constraint_min: Share = 0.8
+    result_head_characters: Annotated[StrictInt, Field(ge=50, le=4_000)] = 600
+
+
+class DecayPolicy(_Numbers):
+    """How a memory's weight falls with age and rises with use."""
+
+    time_constant_days: dict[Name, Amount] = Field(
+        default_factory=lambda: dict(_TIME_CONSTANT_DAYS)
+    )
+    time_constant_days_other: Amount = 30.0
+    importance_stretch: Amount = 4.0
+    weight_initial: Amount = 1.0
+    weight_min: Amount = 0.01
+    weight_max: Amount = 10.0
+    feedback_gain: Amount = 0.2  # utility gain of a whole point of feedback
+
+
+class Policy(_Numbers):
+    """The rules and numbers in force in a partition."""
+
+    write: WritePolicy = WritePolicy()
+    decay: DecayPolicy = DecayPolicy()
+
+
+BUILT_IN: Final = Policy()

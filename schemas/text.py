@@ -1,0 +1,53 @@
+"""Cutting and folding text so that no character breaks: what a person sees as one stays one."""
+
+import unicodedata
+from typing import Final
+
+import regex
+
+ELLIPSIS: Final = "…"
+_CHARACTER = regex.compile(r"\X")
+_SPACES = regex.compile(r"\s+")
+
+
+def cut(text: str, *, characters_max: int) -> str:
+    """Return *text*, or its first characters and an ellipsis: at most *characters_max* in all.
+
+    >>> cut("hello world", characters_max=6), cut("短", characters_max=6)
+    ('hello…', '短')
+    """
+    if len(text) <= characters_max:
+        return text
+    ends = [
+        match.end()
+        for match, _ in zip(_CHARACTER.finditer(text), range(characters_max + 1), strict=False)
+    ]
+    if len(ends) <= characters_max:
+        return text
+    return text[: ends[characters_max - 2]].rstrip() + ELLIPSIS if characters_max > 1 else ELLIPSIS
+
+
+def cut_bytes(text: str, *, bytes_max: int) -> str:
+    """Return the longest start of *text* that ends on a character and fits *bytes_max* of UTF-8."""
+    if len(text.encode()) <= bytes_max:
+        return text
+    size = end = 0
+    for match in _CHARACTER.finditer(text):
+        size += len(match[0].encode())
+        if size > bytes_max:
+            break
+        end = match.end()
+    return text[:end]
+
+
+def one_line(text: str) -> str:
+    """Return *text* with every run of white space as one space."""
+    return _SPACES.sub(" ", text).strip()
+
+
+def normalised(text: str) -> str:
+    """Return *text* as vectors and content hashes see it: NFC, white space folded.
+
+    Two texts that a person can't tell apart give one vector and are forgotten together.
+    """
+    return one_line(unicodedata.normalize("NFC", text))

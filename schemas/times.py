@@ -1,0 +1,61 @@
+"""Times of the world, made UTC with microseconds at the edge. Nothing here asks a clock."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.limits import TIME_MAX, TIME_MIN
+
+
+def instant(value: Any, *, field: str) -> tuple[datetime, bool]:
+    """Return *value* in UTC, and whether its zone had to be assumed.
+
+    Takes a datetime or an RFC 3339 text; a naive one is read as UTC. A number is refused,
+    since its unit would be a guess, and so is a time outside `TIME_MIN`..`TIME_MAX`.
+
+    >>> instant("2025-05-12T20:27:38-04:00", field="time")[0].isoformat()
+    '2025-05-13T00:27:38+00:00'
+    >>> instant("2025-04-30T16:32:54.707474", field="time")[1]
+    True
+    """
+    moment = _parsed(value, field)
+    assumed = moment.tzinfo is None or moment.utcoffset() is None
+    try:
+        in_utc = moment.replace(tzinfo=UTC) if assumed else moment.astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise InvalidEvent(field, value, "a time has to lie between 1900 and 2200") from error
+    if not TIME_MIN <= in_utc < TIME_MAX:
+        raise InvalidEvent(field, value, "a time has to lie between 1900 and 2200")
+    return in_utc, assumed
+
+
+def _parsed(value: Any, field: str) -> datetime:
+    match value:
+        case datetime():
+            return value
+        case date():
+            return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - flagged as assumed
+        case str():
+            try:
+                return datetime.fromisoformat(value)
+            except ValueError as error:
+                raise InvalidEvent(field, value, "a time is an RFC 3339 text") from error
+        case _:
+            limit = "a time is a datetime or an RFC 3339 text; a number's unit would be a guess"
+            raise InvalidEvent(field, value, limit)
+
+
+def written(moment: datetime) -> str:
+    """Return *moment*, which is in UTC, as the log writes it: always six digits and a Z.
+
+    >>> written(datetime(2030, 1, 2, tzinfo=UTC))
+    '2030-01-02T00:00:00.000000Z'
+    """
+    assert moment.tzinfo is UTC, "times are made UTC at the edge"
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def microseconds(moment: datetime) -> int:
+    """Return whole microseconds since 1970, exactly."""
+    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds

@@ -1,0 +1,195 @@
+"""Strict JSON in and out, and the checks that every value passes on its way to or from the log.
+
+What `parse_json` takes, `json_bytes` can write again to the same value: no NaN, no doubled key,
+integers with all their digits. Equal values are equal bytes.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.limits import DEPTH_MAX
+from mnemolog.schemas.times import instant, written
+
+REPLACEMENT: Final = "�"  # stands where a lone surrogate or a NUL stood
+INTEGER_BITS_MAX: Final = 14_000  # Python reads and writes at most 4,300 digits
+Repairs = dict[str, dict[str, str]]  # JSON pointer -> index in the text -> code point in hex
+
+UNSAFE = re.compile("[\x00\ud800-\udfff]")
+_ESCAPED_UNSAFE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return *value* as canonical JSON: sorted keys, no spaces, UTF-8.
+
+    >>> json_bytes({"b": 1, "a": "好"}).decode()
+    '{"a":"好","b":1}'
+    """
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return text.encode("utf-8")
+
+
+def parse_json(data: bytes, *, field: str = "value") -> Any:
+    """Return the JSON value in *data*, which is strict: RFC 8259, no doubled key, in our bounds.
+
+    Raises InvalidEvent with *field* on anything else: not UTF-8, NaN, an infinity (1e400 too),
+    a key that stands twice, more than `DEPTH_MAX` levels. Lone surrogates and NULs that were
+    written as escapes pass; `cleaned` takes care of them.
+    """
+    try:
+        value = _DECODER.decode(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InvalidEvent(field, data[:40], f"not UTF-8 at byte {error.start}") from error
+    except json.JSONDecodeError as error:
+        raise InvalidEvent(field, data[:40], f"not JSON: {error.msg} at {error.pos}") from error
+    except RecursionError as error:
+        raise InvalidEvent(field, data[:40], f"nesting depth > {DEPTH_MAX}") from error
+    except ValueError as error:
+        raise InvalidEvent(field, data[:40], f"not JSON: {error}") from error
+    if data.count(b"{") + data.count(b"[") > DEPTH_MAX:
+        check_depth(value, field=field)
+    return value
+
+
+def may_need_cleaning(data: bytes) -> bool:
+    """Say whether *data*, a JSON document, may hold a NUL or a lone surrogate."""
+    return _ESCAPED_UNSAFE.search(data) is not None
+
+
+def check_depth(value: Any, *, field: str) -> None:
+    """Raise InvalidEvent if *value* nests deeper than `DEPTH_MAX`; never recurses."""
+    level, depth = [value], 0
+    while level:
+        level = [child for node in level for child in _children(node)]
+        depth += 1
+        if depth > DEPTH_MAX + 1:
+            deeper = _depth_beyond(level, depth)
+            raise InvalidEvent(field, "…", f"nesting depth {deeper} > limit {DEPTH_MAX}")
+
+
+def _depth_beyond(level: list[Any], depth: int) -> int:
+    while level and depth < 100 * DEPTH_MAX:  # a value that holds itself has no depth
+        level = [child for node in level for child in _children(node)]
+        depth += 1
+    return depth - 1
+
+
+def _children(node: Any) -> Iterator[Any]:
+    match node:
+        case dict():
+            yield from node.values()
+        case list() | tuple():
+            yield from node
+        case _:
+            return
+
+
+def cleaned(  # noqa: PLR0911 - one return a type of value
+    value: Any, *, field: str, repairs: Repairs, pointer: str = ""
+) -> Any:
+    """Return *value* as JSON can hold it, and write into *repairs* what had to be replaced.
+
+    Each lone surrogate or NUL in a text becomes U+FFFD, and *repairs* keeps the original under
+    the text's JSON pointer. Times become texts, models their fields. NaN, infinities, keys that
+    are no text and types that JSON lacks raise InvalidEvent with the path. Check the depth first.
+    """
+    match value:
+        case None | bool() | int() | float():
+            return _clean_number(value, field + pointer)
+        case str():
+            return _clean_text(value, repairs, pointer)
+        case dict():
+            return _clean_mapping(value, field, repairs, pointer)
+        case list() | tuple():
+            return [
+                cleaned(item, field=field, repairs=repairs, pointer=f"{pointer}/{index}")
+                for index, item in enumerate(value)
+            ]
+        case date():  # a datetime is one too
+            return written(instant(value, field=field + pointer)[0])
+        case BaseModel():
+            fields = value.model_dump(exclude_defaults=True)
+            return cleaned(fields, field=field, repairs=repairs, pointer=pointer)
+        case _:
+            raise InvalidEvent(field + pointer, value, f"{type(value).__name__} is not JSON")
+
+
+def _clean_number(value: float | None, path: str) -> float | None:
+    if isinstance(value, int) and value.bit_length() > INTEGER_BITS_MAX:
+        raise InvalidEvent(path, "…", f"integers have at most {INTEGER_BITS_MAX} bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidEvent(path, value, "numbers are finite")
+    return value
+
+
+def _clean_mapping(
+    value: dict[Any, Any], field: str, repairs: Repairs, pointer: str
+) -> dict[str, Any]:
+    clean: dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise InvalidEvent(field + pointer, key, "keys are texts")
+        safe = UNSAFE.sub(REPLACEMENT, key)
+        if safe in clean:
+            raise InvalidEvent(field + pointer, key, "a key stands once")
+        path = f"{pointer}/{safe.replace('~', '~0').replace('/', '~1')}"
+        if safe != key:
+            _note_repairs(key, repairs, path + "~")  # "~" alone is no JSON pointer: the key itself
+        clean[safe] = cleaned(item, field=field, repairs=repairs, pointer=path)
+    return clean
+
+
+def _clean_text(text: str, repairs: Repairs, pointer: str) -> str:
+    if not UNSAFE.search(text):
+        return text
+    _note_repairs(text, repairs, pointer)
+    return UNSAFE.sub(REPLACEMENT, text)
+
+
+def _note_repairs(text: str, repairs: Repairs, pointer: str) -> None:
+    repairs[pointer] = {str(m.start()): f"{ord(m[0]):x}" for m in UNSAFE.finditer(text)}
+
+
+def restored(text: str, repair: dict[str, str]) -> str:
+    """Return the text as it was before `cleaned` replaced what *repair* says.
+
+    >>> restored("caf?", {"3": "e9"})
+    'café'
+    """
+    characters = list(text)
+    for index, code in repair.items():
+        characters[int(index)] = chr(int(code, 16))
+    return "".join(characters)
+
+
+def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        keys = [key for key, _ in pairs]
+        doubled = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {doubled!r} stands twice")
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits} is beyond a double's range")
+    return number
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_no_doubles, parse_constant=_no_constant, parse_float=_finite
+)

@@ -1,0 +1,1 @@
+"""Event-sourced memory for long-running AI agents."""

@@ -1,0 +1,1 @@
+"""Two histories that show what mnemolog does, offline."""

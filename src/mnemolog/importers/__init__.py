@@ -1,0 +1,1 @@
+"""Foreign histories turned into events."""

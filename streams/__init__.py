@@ -1,0 +1,1 @@
+"""How it flows: the log with its adapters, publishing, processors and parked events."""

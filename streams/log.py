@@ -1,0 +1,91 @@
+"""The log port: ordered records of one tenant, in partitions. Adapters: memory, SQLite, Kafka.
+
+A log knows bytes, keys and identities, and nothing of events. Offsets begin at 0, only grow in
+a partition, and may have holes. All methods may be called from any thread; none is async, since
+projections are threads that wait for disks.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, Protocol
+
+from mnemolog.schemas.positions import Position
+from mnemolog.schemas.records import LogRecord, NewRecord
+
+APPEND_SECONDS_MAX: Final = 30.0  # how long an append waits for the acknowledgement
+APPEND_RECORDS_MAX: Final = 10_000  # records in one call
+READ_RECORDS_MAX: Final = 5_000  # records a poll returns at most by default
+
+
+class Reader(Protocol):
+    """Reads a log from given offsets on. One thread at a time uses it."""
+
+    def poll(self, *, records_max: int, wait_seconds: float) -> Sequence[LogRecord]:
+        """Return the next records, in order within each partition.
+
+        Waits up to *wait_seconds* for the first one; may return none. Raises LogUnavailable,
+        after which the reader may be polled again.
+        """
+        ...
+
+    def positions(self) -> Mapping[int, int]:
+        """Return the next offset to read in each partition; it passes holes."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what reading needs. Harmless twice."""
+        ...
+
+
+class Log(Protocol):
+    """The ordered records of one tenant."""
+
+    @property
+    def topic(self) -> str:
+        """The log's name, `mnemolog.<tenant>.events` with the tenant encoded."""
+        ...
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions there are; fixed when the log is made."""
+        ...
+
+    def append(
+        self, records: Sequence[NewRecord], *, timeout_seconds: float = APPEND_SECONDS_MAX
+    ) -> list[Position]:
+        """Append *records* in order and return where each stands, once all are durable.
+
+        A record whose (identity, content) the log is known to hold gets the place of the first
+        one. The partition is `partition_of(key)`. Raises LogUnavailable when the acknowledgement
+        did not come in time: some may stand, and the same call again is safe. Raises
+        InvalidEvent for a record that the log can't take (too large).
+        """
+        ...
+
+    def reader(self, start: Mapping[int, int]) -> Reader:
+        """Return a reader that begins at the *start* offset of each partition that it names."""
+        ...
+
+    def starts(self) -> dict[int, int]:
+        """Return the first offset that is still there in each partition, or its end."""
+        ...
+
+    def ends(self) -> dict[int, int]:
+        """Return the offset after the last durable record of each partition."""
+        ...
+
+    def at(self, position: Position) -> LogRecord | None:
+        """Return the record at *position*, or None where there is none (a hole, too early)."""
+        ...
+
+    def position_at(self, moment: datetime) -> dict[int, int]:
+        """Return each partition's first offset recorded at *moment* or later, or its end."""
+        ...
+
+    def wait(self, after: Mapping[int, int], *, timeout_seconds: float) -> bool:
+        """Wait until a partition's end is beyond its offset in *after*; say whether one is."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files, threads and connections. Harmless twice."""
+        ...
