@@ -92,9 +92,7 @@ def _children(node: Any) -> Iterator[Any]:
             return
 
 
-def cleaned(  # noqa: PLR0911 - one return a type of value
-    value: Any, *, field: str, repairs: Repairs, pointer: str = ""
-) -> Any:
+def cleaned(value: Any, *, field: str, repairs: Repairs, pointer: str = "") -> Any:
     """Return *value* as JSON can hold it, and write into *repairs* what had to be replaced.
 
     Each lone surrogate or NUL in a text becomes U+FFFD, and *repairs* keeps the original under
