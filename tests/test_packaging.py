@@ -3,14 +3,20 @@
 import doctest
 import importlib
 import pkgutil
+import re
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 
 import pytest
 
-from support.sources import ROOT, SOURCE_FOLDERS, STAGES
+from support import tidy
+from support.sources import ROOT, SOURCE_FOLDERS, STAGES, name_of, python_files
 
-SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+SETTINGS = PYPROJECT["tool"]["setuptools"]
+DISTRIBUTIONS = packages_distributions()  # the packages that bring each importable name
 
 
 def folders_with_code() -> set[str]:
@@ -34,6 +40,29 @@ def modules() -> list[str]:
 
 def test_every_folder_with_code_is_listed_as_a_package_and_no_other():
     assert folders_with_code() == set(SETTINGS["packages"])
+
+
+def required(requirements: list[str]) -> set[str]:
+    """Return the names of *requirements*, spelled as installers compare them."""
+    names = (re.match(r"[\w.-]+", requirement)[0] for requirement in requirements)
+    return {re.sub(r"[-_.]+", "-", name).lower() for name in names}
+
+
+def undeclared(source: str) -> set[str]:
+    """Return what *source* imports of packages that our users would not get with ours."""
+    ours = required(PROJECT["dependencies"])
+    foreign = tidy.roots(source) - {"mnemolog", ""} - sys.stdlib_module_names
+    return {root for root in foreign if not ours & required(DISTRIBUTIONS.get(root, []))}
+
+
+def test_an_import_of_an_undeclared_package_is_found():
+    source = "import json\nimport pydantic\nimport pytest\nimport no_such_package"
+    assert undeclared(source) == {"pytest", "no_such_package"}
+
+
+@pytest.mark.parametrize("path", list(python_files(*SOURCE_FOLDERS)), ids=name_of)
+def test_what_a_module_imports_is_declared(path):
+    assert not undeclared(path.read_text())
 
 
 def test_every_stage_is_mapped_to_its_folder():
