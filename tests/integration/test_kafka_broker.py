@@ -10,7 +10,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from support.kafka_broker import POM, KafkaBroker, answers, free_port
+from support.kafka_broker import POM, KafkaBroker, KafkaUnavailable, answers, free_port
 from support.polling import eventually
 
 pytestmark = pytest.mark.kafka
@@ -80,6 +80,16 @@ def test_a_broker_dies_with_the_process_that_started_it(kafka, tmp_path):
 
     eventually(lambda: not answers(port), what="the broker ends")
     assert KafkaBroker(tmp_path).port == port  # the next one on this folder answers there again
+
+
+def test_a_java_that_is_too_old_is_named(tmp_path, monkeypatch):
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+
+    with pytest.raises(KafkaUnavailable, match="17 or newer"):
+        KafkaBroker(tmp_path / "kafka").start()
 
 
 def test_nobody_answers_on_a_free_port():

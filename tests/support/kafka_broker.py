@@ -13,6 +13,7 @@ import base64
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -29,6 +30,7 @@ POM: Final = Path(__file__).parent / "kafka" / "pom.xml"
 LIBS: Final = Path(__file__).parents[2] / ".kafka" / "libs"
 HOST: Final = "127.0.0.1"
 HEAP: Final = "-Xmx512m"
+JAVA_MIN: Final = 17
 QUIET: Final = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 FETCH_SECONDS_MAX: Final = 600.0
 FORMAT_SECONDS_MAX: Final = 120.0
@@ -96,6 +98,7 @@ class KafkaBroker:
         of the broker's own log when it stops or does not answer in time.
         """
         assert self._process is None, "the broker runs already"
+        check_java()
         classpath = f"{jars()}/*"
         self._prepare(classpath)
         self._launch(classpath)
@@ -210,6 +213,14 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
+def check_java() -> None:
+    """Raise `KafkaUnavailable` unless the Java on the path is new enough for the broker."""
+    said = _ran([_tool("java"), "-version"], seconds_max=FORMAT_SECONDS_MAX).stderr
+    version = re.search(r'version "(\d+)', said)
+    if version is None or int(version[1]) < JAVA_MIN:
+        raise KafkaUnavailable(f"Java {JAVA_MIN} or newer is needed; java -version says: {said}")
+
+
 def jars() -> Path:
     """Return the folder of the broker's jars, fetching them with Maven the first time.
 
@@ -228,7 +239,6 @@ def jars() -> Path:
 
 
 def _fetch(into: Path) -> None:
-    _tool("java")
     goal = ["dependency:copy-dependencies", f"-DoutputDirectory={into}", "-DincludeScope=runtime"]
     command = [_tool("mvn"), "-q", "-B", "-f", str(POM), *goal]
     done = _ran(command, seconds_max=FETCH_SECONDS_MAX)
@@ -243,7 +253,7 @@ def _ran(command: list[str], *, seconds_max: float) -> subprocess.CompletedProce
 def _tool(name: str) -> str:
     found = shutil.which(name)
     if found is None:
-        raise KafkaUnavailable(f"{name} is missing: a Kafka broker needs Java 17 and Maven")
+        raise KafkaUnavailable(f"{name} is missing: a Kafka broker needs Java {JAVA_MIN} and Maven")
     return found
 
 
