@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
+from mnemolog.schemas.ids import encoded_name
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord, NewRecord
 
 APPEND_SECONDS_MAX: Final = 30.0  # how long an append waits for the acknowledgement
 APPEND_RECORDS_MAX: Final = 10_000  # records in one call
 READ_RECORDS_MAX: Final = 5_000  # records a poll returns at most by default
+READ_BYTES_MAX: Final = 33_554_432  # a poll that has read so much returns, few records or many
 
 
 class Reader(Protocol):
@@ -23,8 +25,9 @@ class Reader(Protocol):
     def poll(self, *, records_max: int, wait_seconds: float) -> Sequence[LogRecord]:
         """Return the next records, in order within each partition.
 
-        Waits up to *wait_seconds* for the first one; may return none. Raises LogUnavailable,
-        after which the reader may be polled again.
+        Waits up to *wait_seconds* for the first one; may return none, and returns early once it
+        has `READ_BYTES_MAX`. Raises LogUnavailable, after which the reader may be polled again;
+        HistoryLost when the next record to read is gone, LogReplaced when the log ends before it.
         """
         ...
 
@@ -89,3 +92,12 @@ class Log(Protocol):
     def close(self) -> None:
         """Let go of files, threads and connections. Harmless twice."""
         ...
+
+
+def topic_of(tenant: str) -> str:
+    """Return the name of *tenant*'s log.
+
+    >>> topic_of("acme")
+    'mnemolog.acme.events'
+    """
+    return f"mnemolog.{encoded_name(tenant)}.events"

@@ -1,0 +1,148 @@
+"""How events get to the log: built, checked, given an identity, and appended. Nothing else waits.
+
+Ids, times and sources are given here, once: a retry sends the same record again.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from mnemolog.schemas.codec import Codec, build
+from mnemolog.schemas.envelope import DEFAULT_SOURCE, Envelope, key_of
+from mnemolog.schemas.envelope_codec import repairs_text
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.events import Event
+from mnemolog.schemas.ids import derived_id, fresh_id
+from mnemolog.schemas.partitioning import governance_key
+from mnemolog.schemas.positions import Position, Token
+from mnemolog.schemas.records import NewRecord
+from mnemolog.schemas.times import instant
+from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An event that somebody wants to append; unchecked. `fields` are the event's own.
+
+    Without an id it gets a fresh one, without a time the present one.
+    """
+
+    model: type[Event]
+    fields: Mapping[str, Any]
+    id: str | None = None
+    source: str = DEFAULT_SOURCE
+    occurred_at: datetime | str | None = None
+    agent: str | None = None
+    user: str | None = None
+    project: str | None = None
+    session: str | None = None
+    task: str | None = None
+    phase: str | None = None
+    cause: str | None = None
+    correlation: str | None = None
+    extensions: Mapping[str, str | int | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """An event that the log has durably taken."""
+
+    id: str
+    identity: str
+    event_type: str
+    position: Position
+
+    @property
+    def token(self) -> Token:
+        """What `after=` and `wait_for` take."""
+        return Token.of([self.position])
+
+
+class Publisher:
+    """Appends events to one log."""
+
+    def __init__(
+        self,
+        log: Log,
+        codec: Codec,
+        *,
+        tenant: str,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str] = fresh_id,
+    ) -> None:
+        self._log = log
+        self._codec = codec
+        self._tenant = tenant
+        self._now = now
+        self._new_id = new_id
+
+    def append(
+        self, drafts: Sequence[Draft], *, timeout_seconds: float = APPEND_SECONDS_MAX
+    ) -> list[Appended]:
+        """Append *drafts* in order and return what the log says of each.
+
+        All are checked before the first is appended. Raises InvalidEvent for a draft that breaks
+        a limit, LogUnavailable when the acknowledgement did not come in time.
+        """
+        if len(drafts) > APPEND_RECORDS_MAX:
+            limit = f"at most {APPEND_RECORDS_MAX} events a call"
+            raise InvalidEvent("events", len(drafts), limit)
+        built = [self._built(draft) for draft in drafts]
+        return self.append_built(built, timeout_seconds=timeout_seconds)
+
+    def append_built(
+        self,
+        built: Sequence[tuple[Event, Envelope]],
+        *,
+        timeout_seconds: float = APPEND_SECONDS_MAX,
+    ) -> list[Appended]:
+        """Append events that have their envelopes. Raises as `append` does."""
+        records = [self.record(event, envelope) for event, envelope in built]
+        positions = self._log.append(records, timeout_seconds=timeout_seconds) if records else []
+        return [
+            Appended(envelope.id, envelope.identity, event.event_type, position)
+            for (event, envelope), position in zip(built, positions, strict=True)
+        ]
+
+    def record(self, event: Event, envelope: Envelope) -> NewRecord:
+        """Return the record of *event*, as `append_built` appends it."""
+        return self._codec.encode(event, envelope)
+
+    def govern(self, draft: Draft) -> list[Appended]:
+        """Append a governance event to every partition, each copy with an id of its own.
+
+        The ids are derived from the draft's id and the partition, so that a retry, or `doctor`
+        after a crash in between, completes the set and doubles nothing.
+        """
+        event, envelope = self._built(replace(draft, agent=None))
+        copies = []
+        for partition in range(self._log.partitions):
+            key = governance_key(partition, partitions=self._log.partitions)
+            event_id = derived_id("governance", envelope.id, str(partition))
+            copies.append((event, replace(envelope, id=event_id, key=key)))
+        return self.append_built(copies)
+
+    def _built(self, draft: Draft) -> tuple[Event, Envelope]:
+        event, repairs = build(draft.model, draft.fields)
+        moment = self._now() if draft.occurred_at is None else draft.occurred_at
+        occurred_at, assumed = instant(moment, field="occurred_at")
+        envelope = Envelope(
+            id=self._new_id() if draft.id is None else draft.id,
+            source=draft.source,
+            occurred_at=occurred_at,
+            key=key_of(draft.agent),
+            tenant=self._tenant,
+            agent=draft.agent,
+            user=draft.user,
+            project=draft.project,
+            session=draft.session,
+            task=draft.task,
+            phase=draft.phase,
+            cause=draft.cause,
+            correlation=draft.correlation,
+            assumed_utc=assumed,
+            repaired=repairs_text(repairs),
+            extensions=draft.extensions,
+        )
+        return event, envelope

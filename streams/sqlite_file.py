@@ -1,0 +1,249 @@
+"""The embedded log's file: its tables, its connections, and SQLite's errors in our words.
+
+Only this module names SQLite's exceptions and result codes. Tenant, partition count and format
+are fixed when the file is made, and compared whenever it is opened.
+"""
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from mnemolog.schemas.errors import (
+    Damaged,
+    InvalidSetting,
+    LogUnavailable,
+    MnemologError,
+    NotFound,
+    StoreUnavailable,
+)
+
+FORMAT: Final = 1  # PRAGMA user_version
+APPLICATION: Final = 0x6D6E656D  # PRAGMA application_id, "mnem"
+OPEN_SECONDS_MAX: Final = 10.0  # how long opening waits for other processes
+READ_SECONDS_MAX: Final = 10.0  # how long a read waits for them
+WAL_BYTES_KEPT: Final = 67_108_864
+CACHE_KIB: Final = 16_384
+PARTITION_SHIFT: Final = 48  # place = partition << 48 | offset
+PARTITIONS_MAX: Final = 1_024
+_PAUSE_SECONDS: Final = 0.02
+
+_TABLES: Final = """
+CREATE TABLE log (
+    tenant TEXT NOT NULL,
+    partitions INTEGER NOT NULL
+);
+CREATE TABLE ends (
+    partition INTEGER PRIMARY KEY,
+    end INTEGER NOT NULL,      -- the offset of the next record
+    latest_at INTEGER NOT NULL -- the greatest recorded_at so far
+);
+CREATE TABLE records (
+    place INTEGER PRIMARY KEY, -- partition << 48 | offset
+    recorded_at INTEGER NOT NULL, -- microseconds since 1970, UTC
+    latest_at INTEGER NOT NULL,   -- the greatest recorded_at of the partition up to here
+    key BLOB,
+    value BLOB,
+    headers TEXT NOT NULL,     -- JSON: [[name, hexadecimal or null], ...]
+    checksum INTEGER NOT NULL, -- CRC-32 of headers, key and value
+    identity BLOB,             -- of (key, source, id)
+    content BLOB               -- of what the event says
+);
+CREATE UNIQUE INDEX once ON records (identity, content);
+CREATE VIEW readable AS
+    SELECT place >> 48 AS "partition", place & 0xFFFFFFFFFFFF AS "offset",
+           datetime(recorded_at / 1000000, 'unixepoch') AS recorded_at,
+           CAST(key AS TEXT) AS key, CAST(value AS TEXT) AS value
+    FROM records;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A log's file that is there, and is ours."""
+
+    path: Path
+    partitions: int
+    read_only: bool
+    immutable: bool
+
+    def connect(self) -> sqlite3.Connection:
+        """Return a new connection. Any thread may use it, one at a time."""
+        with speaking_of(self.path):
+            db = _connected(self.path, read_only=self.read_only, immutable=self.immutable)
+            if not self.read_only:
+                _make_durable(db)
+            return db
+
+
+def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: bool) -> LogFile:
+    """Return the log's file at *path*, made first where there is none.
+
+    *partitions* is what the file must have, or None for what it has, or 1 for a new one. Raises
+    InvalidSetting for another log's file, NotFound for none when *read_only*, StoreUnavailable
+    where disk or rights are in the way, Damaged for a file that SQLite can't read.
+    """
+    if read_only and not path.exists():
+        raise NotFound("log", str(path))
+    if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
+        raise InvalidSetting("partitions", partitions, f"1 to {PARTITIONS_MAX}")
+    if not read_only:
+        _make_folder(path)
+    immutable = read_only and _can_not_change(path)
+    with (
+        speaking_of(path),
+        contextlib.closing(_connected(path, read_only=read_only, immutable=immutable)) as db,
+    ):
+        if not read_only and _is_new(db):
+            _make_durable(db)
+            _create(db, path, tenant=tenant, partitions=partitions or 1)
+        there = _checked(db, path, tenant=tenant, partitions=partitions)
+    return LogFile(path, there, read_only, immutable)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(str(path), f"its folder can't be made: {error}") from error
+
+
+def _can_not_change(path: Path) -> bool:
+    """Say whether nobody here can be writing: then SQLite needs no files beside the log's."""
+    wal = path.with_name(path.name + "-wal")
+    return not os.access(path.parent, os.W_OK) and not wal.exists()
+
+
+def _connected(path: Path, *, read_only: bool, immutable: bool) -> sqlite3.Connection:
+    mode = "ro" if read_only else "rwc"
+    uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
+    connection = sqlite3.connect(
+        uri,
+        uri=True,
+        timeout=READ_SECONDS_MAX,
+        isolation_level=None,  # transactions begin where we say so
+        check_same_thread=False,
+    )
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    return connection
+
+
+def _is_new(connection: sqlite3.Connection) -> bool:
+    return not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+
+
+def _make_durable(connection: sqlite3.Connection) -> None:
+    """Have each commit on the disk before it returns, and readers beside the writer."""
+    deadline = time.monotonic() + OPEN_SECONDS_MAX
+    while True:  # SQLite does not wait by itself when the mode changes under others
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: through the drive's own cache
+    connection.execute("PRAGMA checkpoint_fullfsync = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
+
+
+def _create(connection: sqlite3.Connection, path: Path, *, tenant: str, partitions: int) -> None:
+    """Make the tables where the file is new, all of them or none; the first of several does it."""
+    with transaction(connection, wait_seconds=OPEN_SECONDS_MAX):
+        if not _is_new(connection):
+            return
+        for statement in _TABLES.split(";\n"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO log VALUES (?, ?)", (tenant, partitions))
+        rows = [(partition, 0, 0) for partition in range(partitions)]
+        connection.executemany("INSERT INTO ends VALUES (?, ?, ?)", rows)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new file's name as durable as its content, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _checked(
+    connection: sqlite3.Connection, path: Path, *, tenant: str, partitions: int | None
+) -> int:
+    """Return how many partitions the file has. Raises InvalidSetting where it is not as asked."""
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise InvalidSetting("log", str(path), "this file is no log of mnemolog's")
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found > FORMAT:
+        limit = f"format {found} is newer than this mnemolog, which reads up to {FORMAT}: upgrade"
+        raise InvalidSetting("log", str(path), limit)
+    owner, there = connection.execute("SELECT tenant, partitions FROM log").fetchone()
+    if owner != tenant:
+        raise InvalidSetting("tenant", tenant, f"{path} is the log of tenant {owner!r}")
+    if partitions not in {None, there}:
+        limit = f"{path} has {there}, fixed when it was made; export and import to change it"
+        raise InvalidSetting("partitions", partitions, limit)
+    return int(there)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, *, wait_seconds: float) -> Iterator[None]:
+    """Hold the write lock, and commit at the end, or undo everything after an error."""
+    connection.execute(f"PRAGMA busy_timeout = {max(int(wait_seconds * 1000), 1)}")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+
+
+@contextmanager
+def speaking_of(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translated(error, str(path)) from error
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def _code(error: sqlite3.Error) -> int:
+    code: Any = getattr(error, "sqlite_errorcode", 0)
+    return int(code or 0) & 0xFF  # the rest says more than we ask
+
+
+def _translated(error: sqlite3.Error, path: str) -> MnemologError:
+    code = _code(error)
+    if _is_busy(error):
+        return LogUnavailable(path, "another process kept it locked all the while")
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return Damaged(path, f"{error}; restore the log from a backup")
+    if isinstance(error, sqlite3.ProgrammingError):
+        return LogUnavailable(path, "this handle was closed")
+    return StoreUnavailable(path, _REASONS.get(code, str(error)))
+
+
+_REASONS: Final = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "it or its folder may not be written",
+    sqlite3.SQLITE_PERM: "it or its folder may not be written",
+    sqlite3.SQLITE_CANTOPEN: "it can't be opened; may its folder be written?",
+}
