@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictInt, model_validator
 
-from mnemolog.schemas.events.base import (
+from mnemolog.schemas.fields import (
     Count,
     Id,
     Ids,
@@ -20,6 +20,7 @@ from mnemolog.schemas.events.base import (
     Tags,
     Text,
     Texts,
+    is_blank,
 )
 from mnemolog.schemas.text import cut, one_line
 
@@ -99,23 +100,27 @@ class TaskState(Part):
         parents = {node.id: node.parent for node in self.nodes}
         if len(parents) != len(self.nodes):
             raise ValueError("two nodes have one id")
+        rooted: set[str] = set()
         for node in self.nodes:
-            _check_ancestry(node.id, parents)
+            rooted |= _path_to_root(node.id, parents, rooted)
         named = {*self.completed, *self.blocked, *filter(None, [self.current_node])}
         if unknown := sorted(named - parents.keys()):
             raise ValueError(f"no node {unknown[0]!r} in the tree")
         return self
 
 
-def _check_ancestry(node: str, parents: dict[str, str | None]) -> None:
-    seen = {node}
-    while (parent := parents[node]) is not None:
-        if parent not in parents:
-            raise ValueError(f"no node {parent!r} in the tree")
-        if parent in seen:
-            raise ValueError(f"nodes form a cycle through {parent!r}")
-        seen.add(parent)
-        node = parent
+def _path_to_root(node: str, parents: dict[str, str | None], rooted: set[str]) -> set[str]:
+    """Return the nodes from *node* up to its root, or up to one that is *rooted* already."""
+    path: set[str] = set()
+    step: str | None = node
+    while step is not None and step not in rooted:
+        if step not in parents:
+            raise ValueError(f"no node {step!r} in the tree")
+        if step in path:
+            raise ValueError(f"nodes form a cycle through {step!r}")
+        path.add(step)
+        step = parents[step]
+    return path
 
 
 class Checkpoint(Part):
@@ -137,36 +142,48 @@ class Checkpoint(Part):
     embedding: None = None
 
 
-def embedding_text(checkpoint: Checkpoint) -> str:
-    """Return the words by which a checkpoint is found: labelled parts, empty ones left out.
-
-    The label is part of the vector's content: to change one is to change every vector.
-    """
+def embedding_parts(checkpoint: Checkpoint) -> tuple[tuple[str, str], ...]:
+    """Return what a checkpoint says in words, each part with its label; empty ones left out."""
     parts = (
         ("Agent", checkpoint.agent),
         ("Overall goal", checkpoint.current_goal),
         ("Current plan", checkpoint.plan_summary),
         ("Sub-goal", checkpoint.current_sub_goal),
-        ("Key observations", "; ".join(checkpoint.key_observations)),
+        ("Key observations", "; ".join(filter(_says, checkpoint.key_observations))),
         ("Decision rationale", checkpoint.decision_rationale),
         ("Self-reflection", checkpoint.self_reflection),
         ("Tags", ", ".join(checkpoint.tags)),
     )
-    return ". ".join(f"{label}: {value}" for label, value in parts if value and value.strip())
+    return tuple((label, text) for label, text in parts if text and _says(text))
 
 
-def prompt_summary(checkpoint: Checkpoint) -> str:
-    """Return one line for a prompt: the minute, the goal, the plan and the reflection, each cut."""
-    parts = (
-        checkpoint.timestamp.strftime("%Y-%m-%d %H:%M"),
-        f"goal: {cut(one_line(checkpoint.current_goal), characters_max=GOAL_CHARACTERS_MAX)}",
-        f"plan: {cut(one_line(checkpoint.plan_summary), characters_max=PLAN_CHARACTERS_MAX)}",
-        _reflection(checkpoint.self_reflection),
+def embedding_text(checkpoint: Checkpoint) -> str:
+    """Return the words by which a checkpoint is found: labelled parts, empty ones left out.
+
+    The label is part of the vector's content: to change one is to change every vector.
+    """
+    return ". ".join(f"{label}: {text}" for label, text in embedding_parts(checkpoint))
+
+
+def prompt_summary(
+    checkpoint: Checkpoint, *, labels: tuple[str, str, str] = ("goal: ", "plan: ", "reflection: ")
+) -> str:
+    """Return one line for a prompt: the minute, the goal, the plan and the reflection, each cut.
+
+    *labels* stand before the last three; a reflection that is empty is left out.
+    """
+    said = (
+        (checkpoint.current_goal, GOAL_CHARACTERS_MAX),
+        (checkpoint.plan_summary, PLAN_CHARACTERS_MAX),
+        (checkpoint.self_reflection or "", REFLECTION_CHARACTERS_MAX),
     )
-    return " | ".join(part for part in parts if part)
+    parts = [
+        label + cut(one_line(text), characters_max=most)
+        for label, (text, most) in zip(labels, said, strict=True)
+        if _says(text)
+    ]
+    return " | ".join([checkpoint.timestamp.strftime("%Y-%m-%d %H:%M"), *parts])
 
 
-def _reflection(text: str | None) -> str:
-    if not text or not text.strip():
-        return ""
-    return f"reflection: {cut(one_line(text), characters_max=REFLECTION_CHARACTERS_MAX)}"
+def _says(text: str) -> bool:
+    return not is_blank(text)

@@ -11,11 +11,13 @@ MnemologError
 ├── LeaseHeld           another process keeps this folder's projections
 ├── Parked              an event of this key waits, and what was asked for waits behind it
 ├── Damaged             a file or row does not match its checksum
+├── Circular            a chain of parents leads back to itself; its ids are named
 ├── LogReplaced         the log is not the one that this projection was built from
 ├── HistoryLost         the log's start is gone and no archive covers it
 └── HistoryDiverged     our fault: two builds of one history differ
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 VALUE_SHOWN_CHARS_MAX: Final = 80
@@ -145,6 +147,18 @@ class Damaged(MnemologError):
         self.what = what
         self.reason = reason
         super().__init__(f"{what} is damaged: {reason}")
+
+
+class Circular(MnemologError):
+    """A chain of parents leads back to itself."""
+
+    code = "circular"
+    hint = "Two of the named ids were given to each other as parent; save one without it."
+
+    def __init__(self, what: str, ids: Sequence[str]) -> None:
+        self.what = what
+        self.ids = tuple(ids)
+        super().__init__(f"{what} has no root: {shown(' -> '.join(self.ids))}")
 
 
 class LogReplaced(MnemologError):

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from mnemolog.schemas.events.base import Amount, Name, Share
+from mnemolog.schemas.fields import Amount, Name, Share
 
 # A kind of memory -> days after which a memory of importance 0, never used, has faded to 1/e.
 _TIME_CONSTANT_DAYS: Final = MappingProxyType(
