@@ -6,7 +6,7 @@ projector reads from its own progress and a timer wakes it anyway.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -61,9 +61,7 @@ class Dispatcher:
         with self._moved:
             self._moved.notify_all()
 
-    def wait_until(
-        self, is_so: Callable[[], bool], *, what: str, timeout_seconds: float
-    ) -> None:
+    def wait_until(self, is_so: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:
         """Return once *is_so*, which is asked after each turn.
 
         Raises TimedOut with *what*, or the dispatcher's failure.
@@ -78,18 +76,10 @@ class Dispatcher:
             with self._moved:
                 self._moved.wait(min(left, IDLE_SECONDS_MAX))
 
-    def settled(self) -> Mapping[str, Mapping[int, int]]:
-        """Return each projection's settled offsets."""
-        with self._turn:
-            return {item.name: dict(item.settled()) for item in self._projector.projections}
-
-    def applied(self) -> Mapping[str, Mapping[int, int]]:
-        """Return the last offsets whose rows each projection has."""
-        with self._turn:
-            return {
-                item.name: {p: at.last_applied for p, at in item.progress().items()}
-                for item in self._projector.projections
-            }
+    @property
+    def projections(self) -> list[Projection]:
+        """The projections that it keeps; use them only while it is paused or stopped."""
+        return self._projector.projections
 
     def _run(self) -> None:
         backoff_seconds = BACKOFF_SECONDS_MIN
@@ -109,7 +99,7 @@ class Dispatcher:
         """Take one turn; wait for the log if it found nothing to do."""
         with self._turn:
             came = self._projector.step(wait_seconds=0)
-            more = not came and self._follow_up(self._projector.projections)
+            more = not came and self._follow_up(self.projections)
             after = self._projector.positions()
         if came or more:
             with self._moved:
@@ -121,7 +111,8 @@ class Dispatcher:
 
     def _follow_up(self, projections: list[Projection]) -> bool:
         seconds = FOLLOW_UP_SECONDS_MAX / max(1, len(projections))
-        return any([projection.follow_up(seconds_max=seconds) for projection in projections])
+        left = [projection.follow_up(seconds_max=seconds) for projection in projections]
+        return any(left)
 
     def _fail(self, error: BaseException) -> None:
         self.failure = error

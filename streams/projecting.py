@@ -62,14 +62,14 @@ class Projector:
         other projections have applied what came; the next step reads again what was missed.
         """
         try:
-            records = self._reading().poll(
-                records_max=self._records_max, wait_seconds=wait_seconds
-            )
+            records = self._reading().poll(records_max=self._records_max, wait_seconds=wait_seconds)
         except StoreUnavailable:
             self.rewind()
             raise
         if until is not None:
-            records = [record for record in records if record.offset < until.get(record.partition, 0)]
+            records = [
+                record for record in records if record.offset < until.get(record.partition, 0)
+            ]
         if records:
             self._apply(records)
         return len(records)

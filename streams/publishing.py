@@ -13,7 +13,7 @@ from mnemolog.schemas.envelope import DEFAULT_SOURCE, Envelope, key_of
 from mnemolog.schemas.envelope_codec import repairs_text
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import Event
-from mnemolog.schemas.ids import derived_id, fresh_id
+from mnemolog.schemas.ids import derived_id, fresh_id, memory_id
 from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.records import NewRecord
@@ -57,6 +57,11 @@ class Appended:
     def token(self) -> Token:
         """What `after=` and `wait_for` take."""
         return Token.of([self.position])
+
+    @property
+    def memory_id(self) -> str:
+        """The id of the event's first memory, if it forms one."""
+        return memory_id(self.identity, 0)
 
 
 class Publisher:

@@ -1,0 +1,151 @@
+"""One tenant in one process: its log, its projections if the lease is free, and how to wait.
+
+Appending needs the log alone. Whoever holds the lease runs the dispatcher; the others read what
+is on disk, and take the lease when they wait and find it free.
+"""
+
+import tempfile
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mnemolog.projections.generations import described
+from mnemolog.projections.kinds import MEMORIES, Kind, kinds
+from mnemolog.projections.lease import Lease
+from mnemolog.projections.projection import Projection
+from mnemolog.projections.shelf import Shelf
+from mnemolog.schemas.codec import Codec
+from mnemolog.schemas.errors import LeaseHeld
+from mnemolog.settings import EMBEDDER_DEFAULT, Settings
+from mnemolog.streams.dispatching import Dispatcher
+from mnemolog.streams.log import Log
+from mnemolog.streams.memory_log import InMemoryLog
+from mnemolog.streams.opening import open_log
+from mnemolog.streams.projecting import Projector
+from mnemolog.streams.publishing import Publisher
+
+if TYPE_CHECKING:
+    from mnemolog.projections.memories.embedding import Embedder
+
+LEASE_FILE: Final = "projector.lock"
+LOG_FOLDER: Final = "log"
+
+
+def present() -> datetime:
+    """Return the time of this machine, in UTC."""
+    return datetime.now(UTC)
+
+
+class Engine:
+    """What a `Memory` runs on. Any thread may use it."""
+
+    def __init__(self, settings: Settings, *, read_only: bool, projects: bool) -> None:
+        self.settings = settings
+        self._scratch = tempfile.TemporaryDirectory() if settings.is_in_memory else None
+        data = Path(self._scratch.name if self._scratch else settings["data"]).expanduser()
+        self.folder = settings.tenant_folder(data.absolute())
+        self.read_only = read_only
+        self._projects = projects and not read_only
+        self.log = self._opened_log()
+        self.codec = Codec(tenant=settings.tenant, partitions=self.log.partitions)
+        self.publisher = Publisher(self.log, self.codec, tenant=settings.tenant, now=present)
+        self.shelf = Shelf(self.folder, settings.tenant, self.log.topic, self.log.partitions)
+        self._taking = threading.Lock()
+        self.lease: Lease | None = None
+        self.dispatcher: Dispatcher | None = None
+        try:
+            self.take_over()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether this process keeps the projections."""
+        return self.dispatcher is not None
+
+    def take_over(self) -> bool:
+        """Keep the projections from now on if nobody does; say whether this process does.
+
+        Does nothing for a handle that only reads or only appends.
+        """
+        if not self._projects:
+            return False
+        with self._taking:
+            if self.dispatcher is None:
+                self._take_free_lease()
+        return self.is_owner
+
+    def embedder(self) -> "Embedder":
+        """Return the embedder of the serving generation, or the one that settings ask for."""
+        from mnemolog.projections.memories.embedders import (  # noqa: PLC0415 - models are heavy
+            embedder_named,
+            embedder_of_model,
+        )
+
+        wanted = self.settings["embedder"]
+        serving = self.shelf.generations(MEMORIES).serving()
+        if wanted == EMBEDDER_DEFAULT and serving is not None:
+            return embedder_of_model(described(serving).options["embedder"])
+        return embedder_named(wanted)
+
+    def kinds(self) -> dict[str, Kind]:
+        """Return the projections as they are to be opened here."""
+        return kinds(embedder=self.embedder(), tenant_folder=self.folder)
+
+    def close(self) -> None:
+        """Stop projecting and let go of everything. Harmless twice."""
+        if self.dispatcher is not None:
+            self._stop(self.dispatcher)
+            self.dispatcher = None
+        if self.lease is not None:
+            self.lease.release()
+            self.lease = None
+        self.log.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+
+    def _opened_log(self) -> Log:
+        if self.settings.is_in_memory and not self.settings["log"]:
+            return InMemoryLog(self.settings.tenant, partitions=self.settings.partitions or 1)
+        return open_log(
+            self.settings["log"] or None,
+            folder=self.folder / LOG_FOLDER,
+            tenant=self.settings.tenant,
+            partitions=self.settings.partitions,
+            read_only=self.read_only,
+        )
+
+    def _take_free_lease(self) -> None:
+        try:
+            lease = Lease.take(self.folder / LEASE_FILE)
+        except LeaseHeld:
+            return
+        try:
+            self.dispatcher = self._started(lease.epoch)
+        except BaseException:
+            lease.release()
+            raise
+        self.lease = lease
+
+    def _started(self, epoch: int) -> Dispatcher:
+        projections: list[Projection] = []
+        try:
+            projections.extend(
+                self.shelf.open_serving(kind, epoch=epoch) for kind in self.kinds().values()
+            )
+            projector = Projector(self.log, self.codec, projections)
+            projector.start()
+        except BaseException:
+            for projection in projections:
+                projection.close()
+            raise
+        dispatcher = Dispatcher(self.log, projector)
+        dispatcher.start()
+        return dispatcher
+
+    def _stop(self, dispatcher: Dispatcher) -> None:
+        dispatcher.stop()
+        for projection in dispatcher.projections:
+            projection.close()

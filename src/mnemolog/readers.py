@@ -1,0 +1,69 @@
+"""The read models that serve at this moment, opened once and again after a swap."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mnemolog.engine import Engine
+from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, WEIGHTS
+
+if TYPE_CHECKING:
+    from mnemolog.projections.checkpoints.reading import CheckpointReader
+    from mnemolog.projections.memories.reading import MemoryReader
+    from mnemolog.projections.weights.reading import WeightReader
+
+
+class Readers:
+    """Readers of the serving generations. Any thread may use it.
+
+    Each is None while nothing has been projected yet.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._open: dict[str, tuple[Path, Any]] = {}
+
+    def memories(self) -> "MemoryReader | None":
+        """Return the reader of memories."""
+        from mnemolog.projections.memories.lance_reader import (  # noqa: PLC0415 - heavy
+            LanceMemoryReader,
+        )
+
+        reader: MemoryReader | None = self._serving(MEMORIES, LanceMemoryReader.open)
+        return reader
+
+    def weights(self) -> "WeightReader | None":
+        """Return the reader of weights."""
+        from mnemolog.projections.weights.reading import WeightReader  # noqa: PLC0415
+
+        reader: WeightReader | None = self._serving(WEIGHTS, WeightReader.open)
+        return reader
+
+    def checkpoints(self) -> "CheckpointReader | None":
+        """Return the reader of checkpoints and timelines."""
+        from mnemolog.projections.checkpoints.reading import CheckpointReader  # noqa: PLC0415
+
+        reader: CheckpointReader | None = self._serving(CHECKPOINTS, CheckpointReader.open)
+        return reader
+
+    def close(self) -> None:
+        """Close what is open. Harmless twice."""
+        with self._lock:
+            for _, reader in self._open.values():
+                reader.close()
+            self._open.clear()
+
+    def _serving(self, name: str, open_reader: Callable[[Path], Any]) -> Any:
+        serving = self._engine.shelf.generations(name).serving()
+        if serving is None:
+            return None
+        with self._lock:
+            folder, reader = self._open.get(name, (None, None))
+            if folder != serving:
+                if reader is not None:
+                    reader.close()
+                reader = open_reader(serving)
+                self._open[name] = (serving, reader)
+            return reader

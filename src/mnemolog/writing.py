@@ -1,0 +1,245 @@
+"""The verbs that append: what an agent observes, says, decides, does, is told, and wants kept."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Unpack
+
+from mnemolog.schemas.checkpoint import Checkpoint
+from mnemolog.schemas.envelope import DEFAULT_SOURCE
+from mnemolog.schemas.events import Event, experience, memory
+from mnemolog.schemas.ids import fresh_id
+from mnemolog.scope import Names, Ref, Scope, When, is_memory, ref_id
+from mnemolog.streams.publishing import Appended, Draft, Publisher
+
+_IN_EVENT = ("tags", "model_use")
+
+
+@dataclass(slots=True)
+class Action:
+    """A tool call under way: set what came of it before the block of `act` ends."""
+
+    started: Appended
+    action: str
+    result: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+    cost_usd: float | None = None
+    finished: Appended | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the event that says it started."""
+        return self.started.id
+
+
+class Writer:
+    """The writing half of `Memory`. Each verb returns once the log has its event durably.
+
+    All take the keywords of `Scope`. Raises InvalidEvent, naming field, value and limit,
+    LogUnavailable, or ReadOnly.
+    """
+
+    def __init__(self, publisher: Publisher, defaults: Names) -> None:
+        self._publisher = publisher
+        self._defaults = defaults
+
+    def append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
+        """Append an event of any type."""
+        return self._publisher.append([self.draft(event, fields, scope)])[0]
+
+    def draft(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Draft:
+        """Return the draft of an event, with this handle's defaults where *scope* is silent."""
+        named: dict[str, Any] = {**self._defaults, **scope}
+        unknown = sorted(named.keys() - Scope.__annotations__.keys() - Names.__annotations__.keys())
+        if unknown:
+            raise TypeError(f"{unknown[0]!r} is no keyword of this verb")
+        cause = named.get("caused_by")
+        given = {name: named[name] for name in _IN_EVENT if named.get(name)}
+        told = {name: value for name, value in fields.items() if value is not None}
+        return Draft(
+            model=event,
+            fields={**told, **given},
+            source=named.get("source") or DEFAULT_SOURCE,
+            occurred_at=named.get("occurred_at"),
+            cause=None if cause is None else ref_id(cause),
+            agent=named.get("agent"),
+            user=named.get("user"),
+            project=named.get("project"),
+            session=named.get("session"),
+            task=named.get("task"),
+            phase=named.get("phase"),
+            correlation=named.get("correlation"),
+            id=named.get("id"),
+        )
+
+    def observe(
+        self,
+        text: str,
+        *,
+        data: Mapping[str, Any] | None = None,
+        success: bool | None = None,
+        stated_by: Literal["user", "tool", "agent"] = "agent",
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Record that the agent noticed something."""
+        fields = {"text": text, "data": data, "success": success, "stated_by": stated_by}
+        return self.append(experience.ObservationRecorded, fields, scope)
+
+    def message(
+        self,
+        text: str,
+        *,
+        role: Literal["user", "assistant", "system", "tool"] = "user",
+        speaker: str | None = None,
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Record that somebody said something."""
+        fields = {"text": text, "role": role, "speaker": speaker}
+        return self.append(experience.MessageExchanged, fields, scope)
+
+    def plan(
+        self,
+        plan: str,
+        *,
+        steps: Sequence[str] = (),
+        reason: str | None = None,
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Record that the plan is now this."""
+        fields = {"plan": plan, "steps": steps, "reason": reason}
+        return self.append(experience.PlanChanged, fields, scope)
+
+    def decide(
+        self,
+        what: str,
+        *,
+        why: str | None = None,
+        because: Iterable[Ref] = (),
+        alternatives: Sequence[str] = (),
+        confidence: float | None = None,
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Record a choice, and the events and memories it rests on: that counts as their use."""
+        rests_on = list(because)
+        fields = {
+            "what": what,
+            "why": why,
+            "because_events": [ref_id(ref) for ref in rests_on if not is_memory(ref)],
+            "because_memories": [ref_id(ref) for ref in rests_on if is_memory(ref)],
+            "alternatives": alternatives,
+            "confidence": confidence,
+        }
+        return self.append(experience.DecisionMade, fields, scope)
+
+    @contextmanager
+    def act(
+        self,
+        tool: str,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        action: str | None = None,
+        costly: bool = False,
+        **scope: Unpack[Scope],
+    ) -> Iterator[Action]:
+        """Record a tool call: that it started, and at the block's end that it finished or failed.
+
+        An exception in the block is recorded as the action's error and goes on.
+        """
+        name = action or fresh_id()
+        told = {"action": name, "tool": tool, "arguments": arguments, "costly": costly}
+        running = Action(self.append(experience.ActionStarted, told, scope), name)
+        began = time.monotonic()
+        error: str | None = None
+        try:
+            yield running
+        except BaseException as raised:
+            error = f"{type(raised).__name__}: {raised}"
+            raise
+        finally:
+            milliseconds = int((time.monotonic() - began) * 1000)
+            running.finished = self._finish(running, tool, error, milliseconds, scope)
+
+    def _finish(
+        self, running: Action, tool: str, error: str | None, milliseconds: int, scope: Scope
+    ) -> Appended:
+        fields = {
+            "action": running.action,
+            "tool": tool,
+            "success": error is None,
+            "result": running.result if error is None else None,
+            "error": error,
+            "data": running.data or None,
+            "duration_ms": milliseconds,
+            "cost_usd": running.cost_usd,
+        }
+        later = Scope(**{**scope, "id": None, "occurred_at": None, "caused_by": running.started})
+        return self.append(experience.ActionFinished, fields, later)
+
+    def feedback(
+        self,
+        target: Ref,
+        score: float,
+        *,
+        label: str | None = None,
+        comment: str | None = None,
+        given_by: str | None = None,
+        target_kind: Literal["event", "memory", "decision"] | None = None,
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Record a judgement, -1 to 1, of a memory, a decision or any other event."""
+        kind = target_kind or ("memory" if is_memory(target) else _kind_of(target))
+        fields = {
+            "target": ref_id(target),
+            "target_kind": kind,
+            "score": float(score),
+            "label": label,
+            "comment": comment,
+            "given_by": given_by,
+        }
+        return self.append(experience.FeedbackGiven, fields, scope)
+
+    def save_checkpoint(self, checkpoint: Checkpoint, scope: Scope) -> Appended:
+        """Record a saved state, whole."""
+        given = Scope(**{"agent": checkpoint.agent, "occurred_at": checkpoint.timestamp, **scope})
+        return self.append(experience.CheckpointSaved, {"checkpoint": checkpoint}, given)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        kind: str = "fact",
+        importance: float | None = None,
+        confidence: float | None = None,
+        valid_from: When | None = None,
+        valid_until: When | None = None,
+        stated_by: Literal["user", "tool", "agent", "inferred"] = "user",
+        entities: Sequence[str] = (),
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Record a memory said outright; its id is what it returns's `memory_id`."""
+        fields = {
+            "text": text,
+            "kind": kind,
+            "importance": None if importance is None else float(importance),
+            "confidence": None if confidence is None else float(confidence),
+            "valid_from": valid_from,
+            "valid_until": valid_until,
+            "stated_by": stated_by,
+            "entities": entities,
+        }
+        return self.append(memory.MemoryFormed, fields, scope)
+
+    def used(self, *memories: Ref, purpose: str | None = None, **scope: Unpack[Scope]) -> Appended:
+        """Record that *memories* helped: this reinforces them."""
+        fields = {"memories": [ref_id(ref) for ref in memories], "purpose": purpose}
+        return self.append(memory.MemoryUsed, fields, scope)
+
+    def pin(self, target: Ref, *, pinned: bool = True, **scope: Unpack[Scope]) -> Appended:
+        """Record that a memory must not fade, or may again."""
+        return self.append(memory.MemoryPinned, {"memory": ref_id(target), "pinned": pinned}, scope)
+
+
+def _kind_of(target: Ref) -> str:
+    is_decision = isinstance(target, Appended) and target.event_type == "decision.made"
+    return "decision" if is_decision else "event"
