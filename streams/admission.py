@@ -58,3 +58,14 @@ def check_reach(topic: str, *, partition: int, wanted: int, start: int, end: int
     if wanted > end:
         reason = f"the log ends at {end}, before what was read from it"
         raise LogReplaced(topic, partition=partition, offset=wanted, reason=reason)
+
+
+def distinct(records: Sequence[NewRecord]) -> tuple[list[NewRecord], list[int]]:
+    """Return the first record of each (identity, content), and which of them each record is."""
+    ordinals: dict[tuple[str, str], int] = {}
+    firsts: list[NewRecord] = []
+    for record in records:
+        pair = (record.identity, record.content)
+        if ordinals.setdefault(pair, len(firsts)) == len(firsts):
+            firsts.append(record)
+    return firsts, [ordinals[record.identity, record.content] for record in records]
