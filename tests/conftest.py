@@ -12,24 +12,25 @@ from hypothesis import settings
 TESTS = Path(__file__).parent
 
 
-def _import_support() -> None:
-    """Import tests/support as `support`.
+def _import_shared(name: str) -> None:
+    """Import the folder tests/*name* as the package *name*.
 
     Not by putting tests/ on the path: its folders carry the names of the product's packages, and
     a folder on the path hides an installed package that is found by an import hook.
     """
-    pytest.register_assert_rewrite("support")
-    home = TESTS / "support"
+    pytest.register_assert_rewrite(name)
+    home = TESTS / name
     spec = importlib.util.spec_from_file_location(
-        "support", home / "__init__.py", submodule_search_locations=[str(home)]
+        name, home / "__init__.py", submodule_search_locations=[str(home)]
     )
     assert spec is not None
     assert spec.loader is not None
-    sys.modules["support"] = package = importlib.util.module_from_spec(spec)
+    sys.modules[name] = package = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(package)
 
 
-_import_support()
+_import_shared("support")
+_import_shared("contracts")
 
 from support.kafka_broker import KafkaBroker, KafkaUnavailable  # noqa: E402 - made just above
 
