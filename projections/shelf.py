@@ -30,7 +30,7 @@ class Shelf:
         return Generations(self.tenant_folder / name)
 
     def open_serving(self, kind: Kind, *, epoch: int) -> Projection:
-        """Open the serving generation for writing; begin one where there is none.
+        """Open the serving generation for writing; begin one where none serves.
 
         A damaged one is set aside and the log brings its content back into a new one. Raises
         LogReplaced if it was built from another log, InvalidSetting if by another fold or embedder.

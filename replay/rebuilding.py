@@ -7,6 +7,7 @@ until one file is replaced; a rebuild that dies leaves a folder that nobody read
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from mnemolog.projections.batch import BATCH_RECORDS_MAX, Batch, decoded
@@ -14,9 +15,8 @@ from mnemolog.projections.fault_points import reached
 from mnemolog.projections.kinds import Kind
 from mnemolog.projections.projection import Projection
 from mnemolog.projections.shelf import Shelf
-from mnemolog.replay.comparing import Comparison, compare
 from mnemolog.schemas.codec import Codec
-from mnemolog.schemas.errors import HistoryDiverged, HistoryLost, Parked
+from mnemolog.schemas.errors import HistoryLost, Parked
 from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.records import LogRecord
 from mnemolog.streams.log import Log
@@ -44,9 +44,15 @@ class Stage:
 Tell = Callable[[Stage], None]
 
 
-def rebuilt(
-    kind: Kind, *, shelf: Shelf, log: Log, codec: Codec, epoch: int, tell: Tell
-) -> Projection:
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A generation that does not serve yet, open for writing."""
+
+    folder: Path
+    projection: Projection
+
+
+def built(kind: Kind, *, shelf: Shelf, log: Log, codec: Codec, epoch: int, tell: Tell) -> Built:
     """Return a new generation of *kind*, caught up with the log's end as of now, follow-up done.
 
     1. Refuse where the log's start is gone.
@@ -69,13 +75,13 @@ def rebuilt(
             projection.apply(batch)  # 3
         fold(projection, log=log, codec=codec, until=ends, tell=tell)  # 4
         reached("rebuild.caught-up")
-        refuse_parked(projection)  # 5
+        _refuse_parked(projection)  # 5
         follow_up(projection, tell=tell)  # 6
     except BaseException:
         projection.close()
         shelf.generations(kind.name).discard(folder)
         raise
-    return projection
+    return Built(folder, projection)
 
 
 def fold(
@@ -104,7 +110,7 @@ def follow_up(projection: Projection, *, tell: Tell) -> None:
         tell(Stage("vectors", done, total, time.monotonic() - began))
 
 
-def refuse_parked(projection: Projection) -> None:
+def _refuse_parked(projection: Projection) -> None:
     """Raise Parked, naming the first event that waits for another reason than newer code."""
     for parked in projection.parked():
         if not parked.newer and not parked.behind:
@@ -115,12 +121,6 @@ def refuse_parked(projection: Projection) -> None:
                 offset=record.offset,
                 reason=parked.reason,
             )
-
-
-def refuse_difference(comparison: Comparison) -> None:
-    """Raise HistoryDiverged, naming the first row that differs."""
-    if not comparison.is_equal:
-        raise HistoryDiverged(str(comparison))
 
 
 def _refuse_lost_history(log: Log) -> None:
@@ -145,6 +145,3 @@ def _skips(log: Log, codec: Codec, ends: Mapping[int, int]) -> Iterator[Batch]:
 def _may_skip(record: LogRecord) -> bool:
     in_headers = any(_SKIP_MARK in (value or b"") for _, value in record.headers)
     return in_headers or _SKIP_MARK in (record.value or b"")
-
-
-__all__ = ["Stage", "Tell", "compare", "fold", "follow_up", "rebuilt", "refuse_difference"]

@@ -87,6 +87,14 @@ class Projector:
             items = decoded(waiting, self._codec).items
             projection.apply(Batch(items, retried=True))
 
+    def replace(self, name: str, fresh: Projection) -> None:
+        """Go on with *fresh* in place of the projection *name*, which is closed if it is there."""
+        for former in [item for item in self.projections if item.name == name]:
+            self.projections.remove(former)
+            former.close()
+        self.projections.append(fresh)
+        self.rewind()
+
     def rewind(self) -> None:
         """Read on from the projections' own progress."""
         if self._reader is not None:

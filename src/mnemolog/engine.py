@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from mnemolog.projections.generations import described
 from mnemolog.projections.kinds import MEMORIES, Kind, kinds
 from mnemolog.projections.lease import Lease
-from mnemolog.projections.projection import Projection
 from mnemolog.projections.shelf import Shelf
 from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.errors import LeaseHeld
@@ -27,6 +26,7 @@ from mnemolog.streams.publishing import Publisher
 
 if TYPE_CHECKING:
     from mnemolog.projections.memories.embedding import Embedder
+    from mnemolog.projections.projection import Projection
 
 LEASE_FILE: Final = "projector.lock"
 LOG_FOLDER: Final = "log"

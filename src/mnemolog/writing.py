@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Unpack
 
-from mnemolog.schemas.checkpoint import Checkpoint
 from mnemolog.schemas.envelope import DEFAULT_SOURCE
 from mnemolog.schemas.events import Event, experience, memory
 from mnemolog.schemas.ids import fresh_id
@@ -198,11 +197,6 @@ class Writer:
             "given_by": given_by,
         }
         return self.append(experience.FeedbackGiven, fields, scope)
-
-    def save_checkpoint(self, checkpoint: Checkpoint, scope: Scope) -> Appended:
-        """Record a saved state, whole."""
-        given = Scope(**{"agent": checkpoint.agent, "occurred_at": checkpoint.timestamp, **scope})
-        return self.append(experience.CheckpointSaved, {"checkpoint": checkpoint}, given)
 
     def remember(
         self,

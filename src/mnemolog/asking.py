@@ -1,0 +1,221 @@
+"""The verbs that answer: recall, get, history, why, resume, timeline, sql. They write nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+
+from mnemolog.engine import Engine, present
+from mnemolog.projections.kinds import ANALYTICS
+from mnemolog.projections.memories.rows import Filter, MemoryRow
+from mnemolog.projections.recall.question import RECALL_SECONDS, Question
+from mnemolog.readers import Readers
+from mnemolog.replay.lineage import Lineage, Node
+from mnemolog.schemas.envelope import RecordedEvent
+from mnemolog.schemas.errors import NotFound
+from mnemolog.schemas.positions import Position, Token
+from mnemolog.schemas.times import instant
+from mnemolog.scope import Ref, When, ref_id
+from mnemolog.waiting import WAIT_SECONDS, wait_for
+
+if TYPE_CHECKING:
+    from mnemolog.projections.analytics.query import Table
+    from mnemolog.projections.checkpoints.reading import TimelineEntry
+    from mnemolog.projections.checkpoints.resume import Resumed
+    from mnemolog.projections.recall.recall import Recalled
+    from mnemolog.projections.weights.reading import Weight
+
+TIMELINE_ROWS: Final = 50
+
+
+class Asked(TypedDict, total=False):
+    """Which memories a recall may see; what is left out does not restrict."""
+
+    agent: str | None
+    user: str | None
+    project: str | None
+    session: str | None
+    task: str | None
+    kinds: Sequence[str]
+    tags: Sequence[str]
+    importance_min: float
+    occurred_from: When | None
+    occurred_until: When | None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A memory as `get` gives it: its row, and its weight at the time of asking."""
+
+    row: MemoryRow
+    weight: "Weight | None"
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.row.id
+
+    @property
+    def text(self) -> str:
+        """The memory's text, whole."""
+        return self.row.text
+
+
+class Asker:
+    """The reading half of `Memory`. Any thread may use it."""
+
+    def __init__(self, engine: Engine, readers: Readers) -> None:
+        self._engine = engine
+        self._readers = readers
+
+    def recall(
+        self,
+        question: str,
+        *,
+        hits_max: int = 10,
+        tokens_max: int | None = None,
+        focus: str = "balanced",
+        after: Token | None = None,
+        timeout_seconds: float = RECALL_SECONDS,
+        at: When | None = None,
+        as_of: When | None = None,
+        include_outdated: bool = False,
+        explain: bool = False,
+        **where: Unpack[Asked],
+    ) -> "Recalled":
+        """Return the memories that bear on *question*, best first, with their sources.
+
+        With *after* the answer knows what that token covers. What is not ready within
+        *timeout_seconds* is left out and named in `missing`. Raises InvalidSetting, or TimedOut
+        or Parked where *after* can't be reached.
+        """
+        from mnemolog.projections.recall.recall import recall  # noqa: PLC0415 - brings numpy
+
+        if after is not None:
+            wait_for(self._engine, after, timeout_seconds=WAIT_SECONDS)
+        asked = Question(
+            text=question,
+            at=_moment(at, "at") or present(),
+            where=_filter(where, include_outdated=include_outdated),
+            hits_max=hits_max,
+            tokens_max=tokens_max,
+            focus=focus,
+            timeout_seconds=timeout_seconds,
+            as_of=_moment(as_of, "as_of"),
+            explain=explain,
+        )
+        return recall(
+            asked,
+            reader=self._readers.memories(),
+            weights=self._readers.weights(),
+            embedder=self._engine.embedder(),
+            topic=self._engine.log.topic,
+        )
+
+    def memory(self, ref: Ref) -> Known:
+        """Return a memory. Raises NotFound."""
+        name = ref_id(ref)
+        reader = self._readers.memories()
+        row = None if reader is None else reader.rows([name]).get(name)
+        if row is None:
+            raise NotFound("memory", name)
+        weights = self._readers.weights()
+        if weights is None:
+            return Known(row, None)
+        found = weights.weights([name], at=present(), decay=weights.decay_policy())
+        return Known(row, found.get(name))
+
+    def event(self, ref: Ref) -> RecordedEvent:
+        """Return an event of ours, whole, from the log. Raises NotFound."""
+        event = self.lineage().event(ref_id(ref))
+        if event is None:
+            raise NotFound("event", ref_id(ref))
+        return event
+
+    def history(self, ref: Ref) -> list[RecordedEvent]:
+        """Return the events that formed and changed a memory, oldest first. Raises NotFound."""
+        row = self.memory(ref).row
+        weights = self._readers.weights()
+        names = [row.event_id, *row.from_events]
+        names += [] if weights is None else weights.contributing_events(row.id)
+        lineage = self.lineage()
+        events = [lineage.event(name) for name in dict.fromkeys(names)]
+        found = [event for event in events if event is not None]
+        return sorted(found, key=lambda event: (event.occurred_at, event.id))
+
+    def why(self, ref: Ref) -> Node:
+        """Return what a memory, a decision or another event came from, as a tree."""
+        return self.lineage().why(ref_id(ref))
+
+    def resume(self, task: str, *, at: When | None = None) -> "Resumed":
+        """Return where *task* stands: its newest sound checkpoint and what came after it."""
+        from mnemolog.projections.checkpoints.resume import resume  # noqa: PLC0415
+
+        reader = self._readers.checkpoints()
+        if reader is None:
+            raise NotFound("task", task)
+        return resume(reader, task, at=_moment(at, "at") or present())
+
+    def timeline(
+        self,
+        *,
+        agent: str | None = None,
+        task: str | None = None,
+        session: str | None = None,
+        project: str | None = None,
+        rows_max: int = TIMELINE_ROWS,
+    ) -> "Sequence[TimelineEntry]":
+        """Return the last events of an agent, a task, a session or a project, oldest first."""
+        reader = self._readers.checkpoints()
+        if reader is None:
+            return []
+        return reader.timeline(
+            agent=agent, task=task, session=session, project=project, rows_max=rows_max
+        )
+
+    def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
+        """Return what one read-only statement says of the published tables.
+
+        With *fresh* they hold all that the log held when this was called. Raises InvalidSetting
+        with DuckDB's words where the statement can't be run.
+        """
+        from mnemolog.projections.analytics.publishing import published_file  # noqa: PLC0415
+        from mnemolog.projections.analytics.query import query  # noqa: PLC0415 - DuckDB is heavy
+
+        if fresh:
+            token = self.end()
+            names = [ANALYTICS]
+            wait_for(self._engine, token, timeout_seconds=WAIT_SECONDS, projections=names)
+        return query(published_file(self._engine.folder), statement, parameters=parameters)
+
+    def end(self) -> Token:
+        """Return the token of all that the log holds now."""
+        ends = self._engine.log.ends()
+        return Token.of(Position(partition, end - 1) for partition, end in ends.items() if end)
+
+    def lineage(self) -> Lineage:
+        """Return what answers `why`."""
+        return Lineage(
+            log=self._engine.log,
+            codec=self._engine.codec,
+            find=self._places,
+            memories=self._readers.memories(),
+        )
+
+    def _places(self, event_id: str) -> Sequence[Position]:
+        reader = self._readers.checkpoints()
+        return [] if reader is None else reader.places(event_id)
+
+
+def _moment(value: When | None, field: str) -> datetime | None:
+    return None if value is None else instant(value, field=field)[0]
+
+
+def _filter(where: Asked, *, include_outdated: bool) -> Filter:
+    unknown = sorted(where.keys() - Asked.__annotations__.keys())
+    if unknown:
+        raise TypeError(f"{unknown[0]!r} is no keyword of recall")
+    given: dict[str, Any] = dict(where)
+    for name in ("occurred_from", "occurred_until"):
+        given[name] = _moment(given.get(name), name)
+    return Filter(current=not include_outdated, **given)

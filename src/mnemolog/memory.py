@@ -1,0 +1,295 @@
+"""`Memory`: the whole of mnemolog in one object.
+
+What it does is written where it is done: the verbs that append in `writing`, those that answer
+in `asking`, the wait for read models in `waiting`, rebuild and verify in `maintaining`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from mnemolog.asking import TIMELINE_ROWS, Asked, Asker, Known
+from mnemolog.engine import Engine, present
+from mnemolog.maintaining import Rebuilt, digests, rebuild, verify
+from mnemolog.projections.recall.question import RECALL_SECONDS
+from mnemolog.readers import Readers
+from mnemolog.recording import Recorder
+from mnemolog.replay.comparing import Comparison
+from mnemolog.replay.lineage import Node
+from mnemolog.replay.rebuilding import Stage
+from mnemolog.schemas.checkpoint import TaskState
+from mnemolog.schemas.envelope import RecordedEvent
+from mnemolog.schemas.errors import ReadOnly
+from mnemolog.schemas.events import Event, memory
+from mnemolog.schemas.events.experience import CheckpointSaved
+from mnemolog.schemas.ids import fresh_id
+from mnemolog.schemas.positions import Token
+from mnemolog.scope import Names, Ref, Scope, When, is_memory, ref_id
+from mnemolog.settings import Settings
+from mnemolog.streams.publishing import Appended
+from mnemolog.waiting import ROWS, WAIT_SECONDS, wait_for
+from mnemolog.writing import Writer
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from mnemolog.projections.analytics.query import Table
+    from mnemolog.projections.checkpoints.reading import TimelineEntry
+    from mnemolog.projections.checkpoints.resume import Resumed
+    from mnemolog.projections.recall.recall import Recalled
+
+Tell = Callable[[Stage], None]
+
+
+def _silent(_: Stage) -> None:
+    """Tell nobody how far it is."""
+
+
+class Memory(Writer):
+    """An agent's memory: append what happens, recall what matters, resume, ask, rebuild.
+
+    *data* is a folder, or ":memory:" for one that ends with the process. *log* is
+    "kafka://host:port", or None for the log in the folder. The tenant is fixed here; *agent*,
+    *user*, *project*, *session* and *task* are what the verbs take where they are silent. Of all
+    processes on one folder one keeps the projections; each may append and recall. With
+    *read_only* nothing is written.
+
+    Any thread may use it. Raises InvalidSetting, LogUnavailable, LogReplaced or HistoryLost.
+
+    >>> with Memory(":memory:", embedder="hashing", agent="ops-1") as memory:
+    ...     seen = memory.observe("the connection pool of auth is exhausted")
+    ...     memory.recall("which pool?", after=seen.token)[0].text
+    'the connection pool of auth is exhausted'
+    """
+
+    def __init__(
+        self,
+        data: str | None = None,
+        *,
+        log: str | None = None,
+        tenant: str | None = None,
+        embedder: str | None = None,
+        partitions: int | None = None,
+        record_recalls: bool | None = None,
+        read_only: bool = False,
+        projects: bool = True,
+        **defaults: Unpack[Names],
+    ) -> None:
+        settings = Settings.resolve(
+            data=data,
+            log=log,
+            tenant=tenant,
+            embedder=embedder,
+            partitions=None if partitions is None else str(partitions),
+            record_recalls=None if record_recalls is None else ("no", "yes")[record_recalls],
+        )
+        self._engine = Engine(settings, read_only=read_only, projects=projects)
+        self._readers = Readers(self._engine)
+        self._asker = Asker(self._engine, self._readers)
+        self._recorder = Recorder(self._engine.publisher)
+        super().__init__(self._engine.publisher, defaults)
+
+    # Appending: the verbs of `Writer`, and those that have to know what is there.
+
+    def append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
+        """Append an event of any type. Raises as every verb does."""
+        if self._engine.read_only:
+            raise ReadOnly(event.event_type)
+        return super().append(event, fields, scope)
+
+    def checkpoint(
+        self,
+        current_goal: str,
+        *,
+        plan_summary: str,
+        current_sub_goal: str | None = None,
+        key_observations: Sequence[str] = (),
+        decision_rationale: str | None = None,
+        intermediate_results: Mapping[str, Any] | None = None,
+        self_reflection: str | None = None,
+        parent: str | None = None,
+        task_state: TaskState | Mapping[str, Any] | None = None,
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Save a state from which work can go on; its id is the event's."""
+        event_id = scope.get("id") or fresh_id()
+        moment = scope.get("occurred_at") or present()
+        state = {
+            "id": event_id,
+            "timestamp": moment,
+            "agent": scope.get("agent") or self._defaults.get("agent"),
+            "current_goal": current_goal,
+            "plan_summary": plan_summary,
+            "current_sub_goal": current_sub_goal,
+            "key_observations": key_observations,
+            "decision_rationale": decision_rationale,
+            "intermediate_results": intermediate_results,
+            "self_reflection": self_reflection,
+            "parent": parent,
+            "tags": scope.get("tags"),
+            "task_state": task_state,
+        }
+        told = {name: value for name, value in state.items() if value is not None}
+        around = Scope(**{**scope, "id": event_id, "occurred_at": moment})
+        return self.append(CheckpointSaved, {"checkpoint": told}, around)
+
+    def forget(
+        self, *refs: Ref, text: str | None = None, reason: str | None = None, **scope: Unpack[Scope]
+    ) -> Appended:
+        """Forget memories, events or a text for good, in every read model.
+
+        A memory goes with the event that formed it, and with the event's other memories. The
+        log keeps the event's bytes.
+        """
+        memories = [ref_id(ref) for ref in refs if is_memory(ref)]
+        events = [ref_id(ref) for ref in refs if not is_memory(ref)]
+        events += [self._asker.memory(name).row.event_id for name in memories]
+        fields = {
+            "memories": memories,
+            "events": list(dict.fromkeys(events)),
+            "texts": [] if text is None else [text],
+            "reason": reason,
+        }
+        return self.append(memory.MemoryForgotten, fields, scope)
+
+    # Asking.
+
+    def recall(
+        self,
+        question: str,
+        *,
+        hits_max: int = 10,
+        tokens_max: int | None = None,
+        focus: str = "balanced",
+        after: Token | None = None,
+        timeout_seconds: float = RECALL_SECONDS,
+        at: When | None = None,
+        as_of: When | None = None,
+        include_outdated: bool = False,
+        explain: bool = False,
+        **where: Unpack[Asked],
+    ) -> "Recalled":
+        """Return the memories that bear on *question*, best first; see `Asker.recall`.
+
+        This handle's user and project restrict it unless *where* says otherwise.
+        """
+        mine: dict[str, Any] = {name: self._defaults.get(name) for name in ("user", "project")}
+        answer = self._asker.recall(
+            question,
+            hits_max=hits_max,
+            tokens_max=tokens_max,
+            focus=focus,
+            after=after,
+            timeout_seconds=timeout_seconds,
+            at=at,
+            as_of=as_of,
+            include_outdated=include_outdated,
+            explain=explain,
+            **{**mine, **where},
+        )
+        if self._engine.settings.records_recalls and not self._engine.read_only:
+            self._record(question, answer)
+        return answer
+
+    def get(self, ref: Ref) -> Known | RecordedEvent:
+        """Return a memory with its weight, or an event whole. Raises NotFound."""
+        return self._asker.memory(ref) if is_memory(ref) else self._asker.event(ref)
+
+    def history(self, ref: Ref) -> list[RecordedEvent]:
+        """Return the events that formed and changed a memory, oldest first. Raises NotFound."""
+        return self._asker.history(ref)
+
+    def why(self, ref: Ref) -> Node:
+        """Return what a memory or decision came from, down to events. Raises NotFound."""
+        return self._asker.why(ref)
+
+    def resume(self, task: str, *, at: When | None = None) -> "Resumed":
+        """Return where *task* stands, with a text for a prompt. Raises NotFound."""
+        return self._asker.resume(task, at=at)
+
+    def timeline(
+        self,
+        *,
+        agent: str | None = None,
+        task: str | None = None,
+        session: str | None = None,
+        project: str | None = None,
+        rows_max: int = TIMELINE_ROWS,
+    ) -> "Sequence[TimelineEntry]":
+        """Return the last events of an agent, a task, a session or a project, oldest first."""
+        return self._asker.timeline(
+            agent=agent, task=task, session=session, project=project, rows_max=rows_max
+        )
+
+    def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
+        """Return what one read-only statement says of the published tables."""
+        return self._asker.sql(statement, parameters=parameters, fresh=fresh)
+
+    # Waiting and keeping.
+
+    def end(self) -> Token:
+        """Return the token of all that the log holds now."""
+        return self._asker.end()
+
+    def wait_for(
+        self,
+        token: Token,
+        *,
+        timeout_seconds: float = WAIT_SECONDS,
+        projections: Iterable[str] = ROWS,
+        vectors: bool = False,
+    ) -> None:
+        """Return once the read models hold what *token* covers; see `waiting.wait_for`."""
+        wait_for(
+            self._engine,
+            token,
+            timeout_seconds=timeout_seconds,
+            projections=projections,
+            vectors=vectors,
+        )
+
+    def rebuild(self, *names: str, tell: Tell = _silent) -> list[Rebuilt]:
+        """Rebuild projections from the log beside what serves, compare, and swap."""
+        if self._engine.read_only:
+            raise ReadOnly("rebuild")
+        return rebuild(self._engine, names, tell=tell)
+
+    def verify(self, *names: str, tell: Tell = _silent) -> list[Comparison]:
+        """Compare what serves with a fresh fold of the log."""
+        if self._engine.read_only:
+            raise ReadOnly("verify")
+        return verify(self._engine, names, tell=tell)
+
+    def digests(self) -> Mapping[str, str]:
+        """Return the content digest of each projection at the log's end."""
+        return digests(self._engine)
+
+    @property
+    def engine(self) -> Engine:
+        """What it runs on: for the command line and for tests."""
+        return self._engine
+
+    def close(self) -> None:
+        """Record what waits, stop projecting and let go of everything. Harmless twice."""
+        self._recorder.close()
+        self._readers.close()
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: "TracebackType | None",
+    ) -> None:
+        self.close()
+
+    def _record(self, question: str, answer: "Recalled") -> None:
+        fields = {
+            "question": question,
+            "memories": [{"memory": m.id, "score": m.score} for m in answer.memories],
+            "missing": list(answer.missing),
+            "tokens": answer.tokens,
+        }
+        self._recorder.record(self.draft(memory.MemoryRecalled, fields, Scope()))
