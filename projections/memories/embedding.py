@@ -19,6 +19,7 @@ from mnemolog.schemas.errors import StoreUnavailable, shown
 from mnemolog.schemas.text import cut_bytes, normalised
 
 Role = Literal["question", "memory"]
+ROLES: Final[tuple[Role, ...]] = ("question", "memory")
 Vector = NDArray[np.float32]
 
 # About 500 of e5's tokens in English (4 bytes a token) and Chinese (4 bytes too): one window of

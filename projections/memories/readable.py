@@ -7,7 +7,7 @@ import regex
 BASE64_RUN_CHARACTERS_MIN: Final = 256  # a shorter run may be a long name or a path
 
 _DATA_URI = regex.compile(
-    r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?:;[\w.+=-]+)*+;base64,\s*+"
+    r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?:;(?!base64,)[\w.+=-]+)*+;base64,\s*+"
     r"(?:[A-Za-z0-9+/_-]|%[0-9A-Fa-f]{2})*+"
     r"(?:\s++[A-Za-z0-9+/_-]{40,})*+"
     r"(?:=|%3[Dd])*+",
