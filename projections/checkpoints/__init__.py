@@ -1,1 +1,1 @@
-"""Saved states of agents and tasks, as files with an index."""
+"""Saved states and what led to them: snapshot files, their index, timelines, and resuming."""

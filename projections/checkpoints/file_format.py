@@ -1,0 +1,204 @@
+"""Snapshot files: how a checkpoint lies on the disk, sealed, whole or not at all.
+
+    magic (8 bytes) | format version (2) | length of the structure (8)
+    | length of the packed working memory (8) | its length unpacked (8)
+    | SHA-256 over all of the above and the body (32)
+    | the structure as canonical JSON | the working memory as JSON, packed by zlib
+
+Numbers are big-endian, lengths are bytes. A file's name is the SHA-256 of its checkpoint's
+canonical JSON: an id never becomes a path, and to write a checkpoint again changes nothing.
+"""
+
+import hashlib
+import os
+import re
+import struct
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from mnemolog.projections.generations import write_whole
+from mnemolog.projections.sqlite_store import speaking_of
+from mnemolog.schemas.checkpoint import Checkpoint
+from mnemolog.schemas.errors import Damaged, InvalidEvent
+from mnemolog.schemas.events import ALL_EVENTS
+from mnemolog.schemas.events.experience import CheckpointSaved
+from mnemolog.schemas.limits import EVENT_BYTES_MAX
+from mnemolog.schemas.upcasts import STEPS, Upcasts
+from mnemolog.schemas.values import json_bytes, parse_json
+
+MAGIC: Final = b"MNEMOCP\n"
+FORMAT_VERSION: Final = 1
+PACKING_LEVEL: Final = 6  # of zlib: more takes twice as long and saves 2 %
+BODY_BYTES_MAX: Final = 8 * EVENT_BYTES_MAX  # defaults are written out, so a file may be larger
+
+_HEADER: Final = struct.Struct(">8sHQQQ")
+_SEAL_BYTES: Final = 32
+_BODY_START: Final = _HEADER.size + _SEAL_BYTES
+_NAME: Final = re.compile(r"[0-9a-f]{64}")
+_UPCASTS: Final = Upcasts(STEPS, events=ALL_EVENTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A checkpoint as a file: its name and its content."""
+
+    name: str
+    content: bytes
+
+
+def snapshot(checkpoint: Checkpoint) -> Snapshot:
+    """Return *checkpoint* as a file."""
+    written, memory = _written(checkpoint), b""
+    name = _digest(written)
+    state = written["checkpoint"]["task_state"]
+    if state is not None:
+        memory = json_bytes(state.pop("working_memory"))
+    return Snapshot(name, _sealed(json_bytes(written), memory))
+
+
+def _written(checkpoint: Checkpoint) -> dict[str, Any]:
+    fields = checkpoint.model_dump(mode="json")
+    return {"version": CheckpointSaved.event_version, "checkpoint": fields}
+
+
+def _digest(written: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json_bytes(written)).hexdigest()
+
+
+def _sealed(structure: bytes, memory: bytes) -> bytes:
+    packed = zlib.compress(memory, level=PACKING_LEVEL) if memory else b""
+    header = _HEADER.pack(MAGIC, FORMAT_VERSION, len(structure), len(packed), len(memory))
+    body = structure + packed
+    return header + hashlib.sha256(header + body).digest() + body
+
+
+def checkpoint_in(content: bytes, *, name: str) -> Checkpoint:
+    """Return the checkpoint in the *content* of the file *name*.
+
+    Raises Damaged, which says what is wrong with it. A file of an older version of the event
+    is lifted as the event would be.
+    """
+    structure, memory = _opened(content, name)
+    try:
+        written = parse_json(structure, field="structure")
+        if memory:
+            written["checkpoint"]["task_state"]["working_memory"] = parse_json(memory)
+        if _digest(written) != name:
+            raise Damaged(name, "it holds another checkpoint than its name says")
+        return _lifted(written["checkpoint"], written["version"], name)
+    except (InvalidEvent, KeyError, TypeError) as error:
+        raise Damaged(name, f"its structure can't be read: {error}") from error
+
+
+def _opened(content: bytes, what: str) -> tuple[bytes, bytes]:
+    """Return the structure and the unpacked working memory, once the seal was found whole."""
+    if len(content) < _BODY_START:
+        raise Damaged(what, f"cut short: {len(content)} bytes, a header has {_BODY_START}")
+    magic, version, structure_bytes, packed_bytes, memory_bytes = _HEADER.unpack_from(content)
+    if magic != MAGIC:
+        raise Damaged(what, f"no snapshot file: it begins with {magic!r}")
+    if version != FORMAT_VERSION:
+        raise Damaged(what, f"format version {version}; this code reads {FORMAT_VERSION}")
+    header, seal, body = (
+        content[: _HEADER.size],
+        content[_HEADER.size : _BODY_START],
+        content[_BODY_START:],
+    )
+    if len(body) != structure_bytes + packed_bytes:
+        told = structure_bytes + packed_bytes
+        raise Damaged(what, f"the body has {len(body)} bytes, its header tells of {told}")
+    if hashlib.sha256(header + body).digest() != seal:
+        raise Damaged(what, "its SHA-256 does not match its header and body")
+    return body[:structure_bytes], _unpacked(body[structure_bytes:], memory_bytes, what)
+
+
+def _unpacked(packed: bytes, memory_bytes: int, what: str) -> bytes:
+    if memory_bytes > BODY_BYTES_MAX:
+        raise Damaged(what, f"{memory_bytes} bytes of working memory; at most {BODY_BYTES_MAX}")
+    if not packed and not memory_bytes:
+        return b""
+    unpacker = zlib.decompressobj()
+    try:
+        memory = unpacker.decompress(packed, memory_bytes + 1)
+    except zlib.error as error:
+        raise Damaged(what, f"its working memory can't be unpacked: {error}") from error
+    if len(memory) != memory_bytes:
+        raise Damaged(what, f"its working memory is not {memory_bytes} bytes long")
+    return memory
+
+
+def _lifted(fields: dict[str, Any], version: int, what: str) -> Checkpoint:
+    event, current = CheckpointSaved.event_type, CheckpointSaved.event_version
+    if version > current:
+        raise Damaged(what, f"{event} version {version} is newer than this code")
+    data = _UPCASTS.lifted(event, version, {"checkpoint": fields}, to_version=current)
+    try:
+        return Checkpoint.model_validate(data["checkpoint"])
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise Damaged(what, f"{field} is not what this code saves: {first['msg']}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFiles:
+    """A folder of snapshot files, named by their digests."""
+
+    folder: Path
+
+    def write(self, one: Snapshot) -> None:
+        """Write *one* durably, unless a sound file of it is there.
+
+        Raises StoreUnavailable when the disk refused it.
+        """
+        if self._is_sound(one.name):
+            return
+        with speaking_of(self.folder):
+            write_whole(self._path(one.name), one.content)
+            _keep_names(self.folder)
+
+    def read(self, name: str) -> Checkpoint:
+        """Return the checkpoint in the file *name*. Raises Damaged, also where it is missing."""
+        try:
+            content = self._path(name).read_bytes()
+        except OSError as error:
+            raise Damaged(name, f"can't be read: {error.strerror}") from error
+        return checkpoint_in(content, name=name)
+
+    def names(self) -> set[str]:
+        """Return the names of everything in the folder, drafts that a crash left included."""
+        return {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+
+    def remove(self, name: str) -> None:
+        """Remove a file of `names`, if the system lets go of it; one that is gone is no fault.
+
+        A file that stays is litter, which the next look finds.
+        """
+        with suppress(OSError):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        assert _NAME.fullmatch(name), "files are named by their digests"
+        return self.folder / name
+
+    def _is_sound(self, name: str) -> bool:
+        with suppress(Damaged):
+            self.read(name)
+            return True
+        return False
+
+
+def _keep_names(folder: Path) -> None:
+    """Make a rename in *folder* outlive a power cut, where the system can."""
+    with suppress(PermissionError):  # Windows opens no folder
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

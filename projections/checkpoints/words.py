@@ -1,0 +1,124 @@
+"""What an event says in words, for timelines and for forgetting by text. Pure, one place.
+
+Every type of ours stands in `_FIELDS`; a type that says nothing has no field there.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from mnemolog.schemas.checkpoint import Checkpoint, embedding_text
+from mnemolog.schemas.events import Event
+from mnemolog.schemas.events.experience import (
+    ActionStarted,
+    CheckpointSaved,
+    ContextMeasured,
+)
+from mnemolog.schemas.text import cut, normalised, one_line
+from mnemolog.schemas.values import json_bytes
+
+SUMMARY_CHARACTERS_MAX: Final = 200
+SOURCE_CHARACTERS_MAX: Final = 4_000  # of a text are looked at for the one line
+HASH_BYTES: Final = 16
+TEXTS_MAX: Final = 64  # of one event, by which it can be forgotten
+
+# The fields that a person reads, the most telling first. `memory.forgotten` must not repeat what
+# it lets go, and `subject.erased` not whom.
+_FIELDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "session.started": ("title", "instructions"),
+        "session.ended": ("outcome",),
+        "task.started": ("goal", "plan"),
+        "task.progressed": ("note",),
+        "task.phase-changed": ("to_phase",),
+        "task.blocked": ("reason", "needs"),
+        "task.paused": ("reason",),
+        "task.resumed": ("note",),
+        "task.completed": ("outcome", "lesson"),
+        "task.abandoned": ("outcome", "lesson"),
+        "plan.changed": ("plan", "reason"),
+        "observation.recorded": ("text",),
+        "message.exchanged": ("text",),
+        "decision.made": ("what", "why"),
+        "action.started": ("raw",),
+        "action.finished": ("error", "result"),
+        "context.measured": (),
+        "feedback.given": ("label", "comment"),
+        "checkpoint.requested": ("reason",),
+        "checkpoint.saved": (),
+        "memory.formed": ("text",),
+        "memory.recalled": ("question",),
+        "memory.used": ("purpose",),
+        "memory.linked": ("reason",),
+        "memory.summarised": ("text",),
+        "memory.superseded": ("reason",),
+        "memory.pinned": (),
+        "memory.importance-changed": ("reason",),
+        "conflict.found": ("question", "reason"),
+        "conflict.settled": ("reason",),
+        "knowledge.consolidated": ("text",),
+        "memory.archived": ("reason",),
+        "memory.forgotten": (),
+        "skill.learned": ("name", "description"),
+        "policy.changed": ("reason",),
+        "team.changed": ("team",),
+        "subject.erased": (),
+        "event.skipped": ("reason",),
+        "processor.advanced": ("processor",),
+    }
+)
+
+
+def summary(event: Event) -> str:
+    """Return one line about *event*; empty for one that says nothing in words."""
+    match event:
+        case ActionStarted():
+            arguments = event.raw or json_bytes(event.arguments).decode()
+            said = [f"{event.tool} {arguments}"]
+        case ContextMeasured():
+            said = [f"{event.used_tokens} / {event.limit_tokens}"]
+        case CheckpointSaved():
+            said = [event.checkpoint.current_goal, event.checkpoint.plan_summary]
+        case _:
+            said = list(_said(event))
+    line = " · ".join(one_line(text[:SOURCE_CHARACTERS_MAX]) for text in said)
+    return cut(line, characters_max=SUMMARY_CHARACTERS_MAX)
+
+
+def text_hashes(event: Event) -> tuple[bytes, ...]:
+    """Return the hashes of the texts of *event*, by any of which it is forgotten; each once."""
+    match event:
+        case ActionStarted():
+            given = [text for text in event.arguments.values() if isinstance(text, str)]
+            texts = [*_said(event), *given]
+        case CheckpointSaved():
+            texts = list(_checkpoint_texts(event.checkpoint))
+        case _:
+            texts = list(_said(event))
+    return tuple(dict.fromkeys(text_hash(text) for text in texts[:TEXTS_MAX]))
+
+
+def text_hash(text: str) -> bytes:
+    """Return what stands for *text* where it is forgotten: texts that look alike have one."""
+    return hashlib.sha256(normalised(text).encode()).digest()[:HASH_BYTES]
+
+
+def _said(event: Event) -> Iterator[str]:
+    for name in _FIELDS[event.event_type]:
+        if text := getattr(event, name):
+            yield text
+
+
+def _checkpoint_texts(checkpoint: Checkpoint) -> Iterator[str]:
+    yield embedding_text(checkpoint)
+    yield checkpoint.current_goal
+    yield checkpoint.plan_summary
+    for text in (
+        checkpoint.current_sub_goal,
+        checkpoint.decision_rationale,
+        checkpoint.self_reflection,
+        *checkpoint.key_observations,
+    ):
+        if text:
+            yield text
