@@ -15,8 +15,10 @@ import regex
 
 from mnemolog.projections.memories.readable import without_base64
 from mnemolog.projections.memories.stop_words import (
+    CHINESE_LEADING,
     CHINESE_PARTICLES,
     CHINESE_STOP_PHRASES,
+    CHINESE_TRAILING,
     ENGLISH_STOP_WORDS,
 )
 
@@ -102,12 +104,12 @@ def _telling(match: regex.Match[str]) -> list[str]:
 
 
 def _telling_of_run(run: str) -> list[str]:
-    pieces = [piece for piece in _STOP_PHRASE.split(run) if piece]
+    pieces = _STOP_PHRASE.split(run)
     if pieces == [run]:
         return _asked_run(run)
-    return [
-        token for piece in pieces if piece not in CHINESE_PARTICLES for token in _asked_run(piece)
-    ]
+    pieces = [piece.lstrip(CHINESE_LEADING).rstrip(CHINESE_TRAILING) for piece in pieces]
+    telling = [piece for piece in pieces if piece and piece not in CHINESE_PARTICLES]
+    return [token for piece in telling for token in _asked_run(piece)]
 
 
 def _asked(match: regex.Match[str]) -> list[str]:
@@ -140,7 +142,7 @@ def _word_tokens(match: regex.Match[str]) -> list[str]:
         tokens.append(version[1])
     if "," in whole:
         tokens.append(whole.replace(",", ""))
-    return list(dict.fromkeys(_cut(token) for token in tokens if _tells(token)))
+    return [token for token in dict.fromkeys(map(_cut, tokens)) if _tells(token)]
 
 
 def _tells(token: str) -> bool:

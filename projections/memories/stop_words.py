@@ -20,3 +20,6 @@ CHINESE_STOP_PHRASES: Final = frozenset(_CHINESE.split())
 CHINESE_PARTICLES: Final = frozenset(
     "的了吗呢吧啊呀么嘛在是有和与或把被就都也很会我你他她它谁几这那嗎麼是會"
 )
+# What hangs on such a phrase, in front of what follows it and behind what precedes it.
+CHINESE_LEADING: Final = "的了"
+CHINESE_TRAILING: Final = "吗呢吧啊呀嘛嗎"
