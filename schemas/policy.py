@@ -1,6 +1,6 @@
 """The numbers in force. They are changed by `policy.changed` events, never by a setting.
 
-The formulas that use them are in projections/write_rule.py and projections/weights/decay.py.
+The formulas that use them are in projections/write_rule/ and projections/weights/decay.py.
 """
 
 from types import MappingProxyType
