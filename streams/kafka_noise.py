@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
 QUIET_SECONDS: Final = 10.0
@@ -20,15 +21,16 @@ _LOUD: Final = (
 class Hush(logging.Filter):
     """Lets each message pass once in `QUIET_SECONDS`, and says how many it held back."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, seconds: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
+        self._seconds = seconds
         self._lock = threading.Lock()
         self._seen: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Say whether *record* is to be logged."""
         key = (record.name, str(record.msg))
-        now = time.monotonic()
+        now = self._seconds()
         with self._lock:
             passed_at, held = self._seen.get(key, (-QUIET_SECONDS, 0))
             if now - passed_at < QUIET_SECONDS:

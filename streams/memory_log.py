@@ -44,9 +44,9 @@ class InMemoryLog:
             self._changed.notify_all()
         return positions
 
-    def reader(self, start: Mapping[int, int]) -> "InMemoryReader":
+    def reader(self, start: Mapping[int, int]) -> "InMemoryLogReader":
         """Return a reader that begins at *start*."""
-        return InMemoryReader(self, start)
+        return InMemoryLogReader(self, start)
 
     def starts(self) -> dict[int, int]:
         """Return the first offset that is still there in each partition."""
@@ -133,7 +133,7 @@ class InMemoryLog:
         return found
 
 
-class InMemoryReader:
+class InMemoryLogReader:
     """Reads an `InMemoryLog`."""
 
     def __init__(self, log: InMemoryLog, start: Mapping[int, int]) -> None:
