@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS timeline (
     PRIMARY KEY (partition, "offset")) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS timeline_key ON timeline (key, "offset");
 CREATE INDEX IF NOT EXISTS timeline_event ON timeline (event_id);
+CREATE INDEX IF NOT EXISTS timeline_agent ON timeline (agent, key, "offset")
+    WHERE agent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS timeline_task ON timeline (task, key, "offset")
     WHERE task IS NOT NULL;
 CREATE INDEX IF NOT EXISTS timeline_session ON timeline (session, key, "offset")

@@ -1,0 +1,127 @@
+"""What the index gives to those who ask: events on a timeline, saved checkpoints, actions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from mnemolog.schemas.checkpoint import Checkpoint, embedding_text
+from mnemolog.schemas.errors import Damaged
+from mnemolog.schemas.positions import Position
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+VectorOf = Callable[[str], Sequence[float] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineEntry:
+    """An event in one line; `text` is None where it was forgotten, empty where there is none.
+
+    `type` has no prefix for ours and is whole for a guest's.
+    """
+
+    position: Position
+    identity: str
+    recorded_at: datetime
+    occurred_at: datetime
+    key: str
+    agent: str | None
+    user: str | None
+    project: str | None
+    session: str | None
+    task: str | None
+    type: str
+    guest: bool
+    event_id: str
+    cause: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedCheckpoint:
+    """A checkpoint's line in the index; `event` saved it, `file` holds it."""
+
+    id: str
+    agent: str
+    task: str | None
+    parent: str | None
+    tags: tuple[str, ...]
+    file: str
+    event: TimelineEntry
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint, read from its file and found whole."""
+
+    saved: SavedCheckpoint
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointWithVector:
+    """A checkpoint and the vector of its words; None where the cache has none yet.
+
+    The event's own `embedding` is always null: a vector is derived, and comes from the cache.
+    """
+
+    checkpoint: Checkpoint
+    text: str
+    embedding: tuple[float, ...] | None
+
+
+def with_vector(checkpoint: Checkpoint, *, vector_of: VectorOf) -> CheckpointWithVector:
+    """Return *checkpoint* with what *vector_of*, a look into a vector cache, has for its words."""
+    text = embedding_text(checkpoint)
+    vector = vector_of(text)
+    return CheckpointWithVector(checkpoint, text, None if vector is None else tuple(vector))
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest sound checkpoint, or None, and those newer ones that are damaged."""
+
+    found: StoredCheckpoint | None
+    damaged: tuple[Damaged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestry:
+    """A checkpoint and its ancestors, the checkpoint first; `missing` is a parent not known."""
+
+    saved: tuple[SavedCheckpoint, ...]
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """Events in order, the last ones; `left_out` is how many came before them."""
+
+    events: tuple[TimelineEntry, ...]
+    left_out: int = 0
+
+
+class ActionStatus(Enum):
+    """How a started action stands: orphaned is one whose session or task ended without it."""
+
+    PENDING = "pending"
+    FINISHED = "finished"
+    ORPHANED = "orphaned"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A started action; `started` is the event, `tool` is None where it was forgotten."""
+
+    action: str
+    tool: str | None
+    costly: bool
+    status: ActionStatus
+    started: TimelineEntry
+
+
+def moment(microseconds: int) -> datetime:
+    """Return the time of whole *microseconds* since 1970."""
+    return _EPOCH + timedelta(microseconds=microseconds)
