@@ -13,7 +13,8 @@ after again also always although another because before both each either else ev
 first here hello hey hi however last later let many maybe more most much need neither never next
 no none nor not note now oh ok okay once one only other otherwise perhaps same second see since
 still such thanks therefore though three today tomorrow two under until using very via want well
-while without yes yesterday yet
+while without yes yesterday yet aha anyway aw aww awesome bye congrats cool damn dear gosh great ha
+haha hm hmm huh nah nice nope oops right sorry sure um welcome whoa woah wow yay yeah yep yikes yup
 dr mr mrs ms prof st done error failed fixed info must null ok stop true false todo warning
 monday tuesday wednesday thursday friday saturday sunday january february march april may june
 july august september october november december
@@ -21,8 +22,10 @@ july august september october november december
 _COMMON: Final = ENGLISH_STOP_WORDS | frozenset(_MORE.split())
 _WORD = r"\p{Lu}(?:[\p{Ll}\p{M}]+|['’]\p{Lu}\p{Ll}+)(?:-\p{Lu}\p{Ll}+)*"
 _SEQUENCE = regex.compile(
-    rf"(?<![\p{{L}}\p{{N}}_'’-])(?P<name>{_WORD}(?: (?:(?:of|de|van|von|der|la|del) )?{_WORD})*)"
-    r"(?![\p{L}\p{N}_-]|['’](?!s\b))|(?<=\p{Han})(?P<inside>[A-Z][a-z]+)(?=\p{Han})"
+    rf"(?=\p{{Lu}})(?<![[\p{{L}}\p{{N}}_'’-]--\p{{Han}}])"
+    rf"{_WORD}(?: (?:(?:of|de|van|von|der|la|del) )?{_WORD})*"
+    r"(?![[\p{L}\p{N}_-]--\p{Han}]|['’](?!s\b))",
+    regex.VERSION1,
 )
 _BEFORE_A_SENTENCE = regex.compile(r"(?:^|[.!?。！？；;…\n])[\s\"'“”‘’(（\[*#>•-]*$")
 _TITLE = regex.compile(r"(?:Dr|Mr|Mrs|Ms|Prof|St)\.\s*$")

@@ -5,6 +5,7 @@ again: the host in a URL is no second entity. A changed rule changes what folds 
 rule's version must rise with it.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final
@@ -25,14 +26,23 @@ SHOUTED_LETTERS_MIN: Final = 12  # fewer are an identifier, not a shout
 Found = tuple[int, str]  # where it starts, and its words
 _TAKEN: Final = "\x00"  # stands where a rule took something; no rule matches it
 
+_DIGIT: Final = r"\d"
+# Each rule with what a text must hold for it: most texts hold none of it, and skip the rule.
 _RULES: Final = tuple(
-    patterns.compiled(pattern)
-    for pattern in (patterns.URL, patterns.EMAIL, patterns.MENTION, patterns.PATH)
+    (patterns.compiled(pattern), re.compile(needed), is_entity)
+    for pattern, needed, is_entity in (
+        (patterns.URL, "://", True),
+        (patterns.EMAIL, "@", True),
+        (patterns.MENTION, "@", True),
+        (patterns.PATH, r"[/\\]", True),
+        (patterns.DATE, _DIGIT, False),  # taken out, but no entity: it would join strangers
+        (patterns.VERSION, _DIGIT, True),
+        (patterns.AMOUNT, _DIGIT, True),
+        (patterns.CODE, r"[0-9_]|[a-z][A-Z]|[A-Za-z0-9_]\.[A-Za-z_]", True),
+    )
 )
-_DATE = patterns.compiled(patterns.DATE)  # taken out, but no entity: it would join strangers
-_LATER_RULES: Final = tuple(
-    patterns.compiled(pattern) for pattern in (patterns.VERSION, patterns.AMOUNT, patterns.CODE)
-)
+_CAPITAL = re.compile("[A-Z]")
+_LETTER = re.compile("[A-Za-z]")
 _ACRONYM = patterns.compiled(patterns.ACRONYM)
 _QUOTED = patterns.compiled(patterns.QUOTED)
 _SENTENCE = regex.compile(r"[.!?;,:]\s|[。！？；，]")
@@ -70,14 +80,15 @@ def _place(found: Found) -> tuple[int, int]:
 
 
 def _found(text: str) -> Iterator[Found]:
-    yield from _quoted(text)
-    for rule in _RULES:
-        yield from _matches(rule, text)
-        text = _without(rule, text)
-    text = _without(_DATE, text)
-    for rule in _LATER_RULES:
-        yield from _matches(rule, text)
-        text = _without(rule, text)
+    quoted = list(_quoted(text))
+    yield from quoted
+    for rule, needed, is_entity in _RULES:
+        if needed.search(text):
+            if is_entity:
+                yield from _matches(rule, text)
+            text = _without(rule, text)
+    for start, words in quoted:  # a title's own words are no names beside it
+        text = text[:start] + _TAKEN * len(words) + text[start + len(words) :]
     if not _shouts(text):
         yield from (found for found in _matches(_ACRONYM, text) if not is_common(found[1]))
         yield from capitalised_names(_without(_ACRONYM, text))
@@ -85,9 +96,10 @@ def _found(text: str) -> Iterator[Found]:
 
 def _quoted(text: str) -> Iterator[Found]:
     for match in _QUOTED.finditer(text):
-        words = next(group for group in match.groups() if group is not None)
+        group = match.lastindex or 0
+        words = match[group]
         if len(words.split()) <= QUOTED_WORDS_MAX and not _SENTENCE.search(words):
-            yield match.start(), words
+            yield match.start(group), words
 
 
 def _matches(rule: regex.Pattern[str], text: str) -> Iterator[Found]:
@@ -100,10 +112,8 @@ def _without(rule: regex.Pattern[str], text: str) -> str:
 
 
 def _shouts(text: str) -> bool:
-    letters = sum(character.isalpha() and character.isascii() for character in text)
-    capitals = sum("A" <= character <= "Z" for character in text)
-    return (
-        " " in text.strip()
-        and capitals > SHOUTING_SHARE * letters > 0
-        and letters > SHOUTED_LETTERS_MIN
-    )
+    capitals = len(_CAPITAL.findall(text))
+    if capitals <= SHOUTED_LETTERS_MIN * SHOUTING_SHARE:
+        return False
+    letters = len(_LETTER.findall(text))
+    return capitals > SHOUTING_SHARE * letters and letters > SHOUTED_LETTERS_MIN and " " in text

@@ -132,8 +132,8 @@ def _asked_run(run: str) -> list[str]:
 def _word_tokens(match: regex.Match[str]) -> list[str]:
     """Return the whole of *match*, its segments, its atoms and their humps, each once."""
     whole = match[0]
-    if match["language"]:
-        return [_folded(whole)]
+    if match["language"] or (whole.islower() and whole.isalpha()):
+        return [_cut(whole)]
     tokens = [whole, *_SEGMENT.split(whole)] if _SEGMENT.search(whole) else [whole]
     for atom in _ATOM.split(whole):
         humps = _HUMP.findall(atom)
