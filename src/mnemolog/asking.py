@@ -20,8 +20,8 @@ from mnemolog.waiting import WAIT_SECONDS, wait_for
 
 if TYPE_CHECKING:
     from mnemolog.projections.analytics.query import Table
-    from mnemolog.projections.checkpoints.reading import TimelineEntry
     from mnemolog.projections.checkpoints.resume import Resumed
+    from mnemolog.projections.checkpoints.stored import SavedCheckpoint, TimelineEntry
     from mnemolog.projections.recall.recall import Recalled
     from mnemolog.projections.weights.reading import Weight
 
@@ -172,6 +172,15 @@ class Asker:
         return reader.timeline(
             agent=agent, task=task, session=session, project=project, rows_max=rows_max
         )
+
+    def checkpoints(
+        self, *, task: str | None, agent: str | None, rows_max: int
+    ) -> "Sequence[SavedCheckpoint]":
+        """Return saved checkpoints of a task and an agent, the newest first."""
+        reader = self._readers.checkpoints()
+        if reader is None:
+            return []
+        return reader.list(task=task, agent=agent, rows_max=rows_max)
 
     def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
         """Return what one read-only statement says of the published tables.

@@ -69,6 +69,7 @@ class AsyncMemory:
     why = _twin(Memory.why)
     resume = _twin(Memory.resume)
     timeline = _twin(Memory.timeline)
+    checkpoints = _twin(Memory.checkpoints)
     sql = _twin(Memory.sql)
     wait_for = _twin(Memory.wait_for)
     rebuild = _twin(Memory.rebuild)

@@ -6,6 +6,7 @@ is on disk, and take the lease when they wait and find it free.
 
 import tempfile
 import threading
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,7 @@ from mnemolog.projections.kinds import MEMORIES, Kind, kinds
 from mnemolog.projections.lease import Lease
 from mnemolog.projections.shelf import Shelf
 from mnemolog.schemas.codec import Codec
-from mnemolog.schemas.errors import LeaseHeld
+from mnemolog.schemas.errors import InvalidSetting, LeaseHeld, LogReplaced
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.log import Log
@@ -40,8 +41,21 @@ def present() -> datetime:
 class Engine:
     """What a `Memory` runs on. Any thread may use it."""
 
-    def __init__(self, settings: Settings, *, read_only: bool, projects: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        read_only: bool = False,
+        projects: bool = True,
+        rebuilding: Iterable[str] = (),
+    ) -> None:
+        """Open the log, and take the lease if it is free.
+
+        *rebuilding* names projections that are about to be rebuilt: one of them that can't be
+        opened as it is, or isn't there, is left out.
+        """
         self.settings = settings
+        self._rebuilding = set(rebuilding)
         self._scratch = tempfile.TemporaryDirectory() if settings.is_in_memory else None
         data = Path(self._scratch.name if self._scratch else settings["data"]).expanduser()
         self.folder = settings.tenant_folder(data.absolute())
@@ -132,9 +146,8 @@ class Engine:
     def _started(self, epoch: int) -> Dispatcher:
         projections: list[Projection] = []
         try:
-            projections.extend(
-                self.shelf.open_serving(kind, epoch=epoch) for kind in self.kinds().values()
-            )
+            for kind in self.kinds().values():
+                projections.extend(self._serving(kind, epoch))
             projector = Projector(self.log, self.codec, projections)
             projector.start()
         except BaseException:
@@ -144,6 +157,16 @@ class Engine:
         dispatcher = Dispatcher(self.log, projector)
         dispatcher.start()
         return dispatcher
+
+    def _serving(self, kind: Kind, epoch: int) -> "list[Projection]":
+        if kind.name not in self._rebuilding:
+            return [self.shelf.open_serving(kind, epoch=epoch)]
+        if self.shelf.generations(kind.name).serving() is None:
+            return []
+        try:
+            return [self.shelf.open_serving(kind, epoch=epoch)]
+        except (InvalidSetting, LogReplaced):
+            return []  # of another fold, embedder or log: the rebuild replaces it
 
     def _stop(self, dispatcher: Dispatcher) -> None:
         dispatcher.stop()

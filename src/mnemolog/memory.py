@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemolog.asking import TIMELINE_ROWS, Asked, Asker, Known
 from mnemolog.engine import Engine, present
-from mnemolog.maintaining import Rebuilt, digests, rebuild, verify
+from mnemolog.maintaining import Rebuilt, checked, digests, rebuild, verify
 from mnemolog.projections.recall.question import RECALL_SECONDS
 from mnemolog.readers import Readers
 from mnemolog.recording import Recorder
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from mnemolog.projections.analytics.query import Table
-    from mnemolog.projections.checkpoints.reading import TimelineEntry
     from mnemolog.projections.checkpoints.resume import Resumed
+    from mnemolog.projections.checkpoints.stored import SavedCheckpoint, TimelineEntry
     from mnemolog.projections.recall.recall import Recalled
 
 Tell = Callable[[Stage], None]
@@ -72,6 +72,7 @@ class Memory(Writer):
         record_recalls: bool | None = None,
         read_only: bool = False,
         projects: bool = True,
+        rebuilding: Iterable[str] | None = None,
         **defaults: Unpack[Names],
     ) -> None:
         settings = Settings.resolve(
@@ -82,7 +83,8 @@ class Memory(Writer):
             partitions=None if partitions is None else str(partitions),
             record_recalls=None if record_recalls is None else ("no", "yes")[record_recalls],
         )
-        self._engine = Engine(settings, read_only=read_only, projects=projects)
+        names = () if rebuilding is None else checked(rebuilding)
+        self._engine = Engine(settings, read_only=read_only, projects=projects, rebuilding=names)
         self._readers = Readers(self._engine)
         self._asker = Asker(self._engine, self._readers)
         self._recorder = Recorder(self._engine.publisher)
@@ -220,6 +222,12 @@ class Memory(Writer):
             agent=agent, task=task, session=session, project=project, rows_max=rows_max
         )
 
+    def checkpoints(
+        self, *, task: str | None = None, agent: str | None = None, rows_max: int = TIMELINE_ROWS
+    ) -> "Sequence[SavedCheckpoint]":
+        """Return saved checkpoints of a task and an agent, the newest first."""
+        return self._asker.checkpoints(task=task, agent=agent, rows_max=rows_max)
+
     def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
         """Return what one read-only statement says of the published tables."""
         return self._asker.sql(statement, parameters=parameters, fresh=fresh)
@@ -237,6 +245,7 @@ class Memory(Writer):
         timeout_seconds: float = WAIT_SECONDS,
         projections: Iterable[str] = ROWS,
         vectors: bool = False,
+        tell: Callable[[float], None] = lambda _: None,
     ) -> None:
         """Return once the read models hold what *token* covers; see `waiting.wait_for`."""
         wait_for(
@@ -245,6 +254,7 @@ class Memory(Writer):
             timeout_seconds=timeout_seconds,
             projections=projections,
             vectors=vectors,
+            tell=tell,
         )
 
     def rebuild(self, *names: str, tell: Tell = _silent) -> list[Rebuilt]:

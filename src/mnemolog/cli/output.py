@@ -1,0 +1,97 @@
+"""What commands print: answers to standard output, everything else to standard error."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from mnemolog.replay.rebuilding import Stage
+
+BAR_AFTER_SECONDS: Final = 1.0  # quicker work needs no bar
+
+
+def say(text: str) -> None:
+    """Print a line of an answer."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Print a line that is no answer."""
+    sys.stderr.write(text + "\n")
+
+
+def say_json(value: Any) -> None:
+    """Print *value* as JSON on lines of its own; times and what else JSON lacks as texts."""
+    say(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def say_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table that fits a terminal; without one, tab-separated lines."""
+    if not sys.stdout.isatty():
+        say("\t".join(columns))
+        for row in rows:
+            say("\t".join("" if value is None else str(value) for value in row))
+        return
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(*columns)
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row))
+    Console().print(table)
+
+
+def say_pairs(pairs: Mapping[str, Any]) -> None:
+    """Print names with their values, aligned."""
+    width = max(map(len, pairs), default=0)
+    for name, value in pairs.items():
+        say(f"{name:<{width}}  {value}")
+
+
+class Bars:
+    """Progress bars on standard error, for a person, of work that takes more than a second."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def tell(self, stage: "Stage") -> None:
+        """Show how far *stage* is."""
+        if stage.seconds < BAR_AFTER_SECONDS or not sys.stderr.isatty():
+            return
+        self.show(stage.name, done=stage.done, total=stage.total)
+
+    def show(self, name: str, *, done: int, total: int | None) -> None:
+        """Show *done* of *total* under *name*."""
+        progress = self._shown()
+        if name not in self._tasks:
+            self._tasks[name] = progress.add_task(name, total=total)
+        progress.update(self._tasks[name], completed=done, total=total)
+
+    def close(self) -> None:
+        """Take the bars away."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _shown(self) -> "Progress":
+        if self._progress is None:
+            from rich.console import Console  # noqa: PLC0415 - quick work needs no bar
+            from rich.progress import Progress  # noqa: PLC0415
+
+            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress.start()
+        return self._progress
+
+
+@contextmanager
+def bars() -> Iterator[Bars]:
+    """Give bars for the block, and take them away after it."""
+    shown = Bars()
+    try:
+        yield shown
+    finally:
+        shown.close()

@@ -1,0 +1,159 @@
+"""Commands that show what is there: tail, status, config."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from mnemolog.cli.options import Agent, AsJSON, Data, LogURL, Tenant, opened
+from mnemolog.cli.output import say, say_json, say_pairs, say_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mnemolog.engine import Engine
+    from mnemolog.schemas.decoded import Decoded
+
+POLL_SECONDS: Final = 0.5
+PAGE_RECORDS: Final = 500
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("tail")(tail)
+    app.command("status")(status)
+    app.command("config")(config)
+
+
+def tail(
+    *,
+    data: Data = None,
+    log: LogURL = None,
+    tenant: Tenant = None,
+    agent: Agent = None,
+    events: Annotated[int, typer.Option("-n", help="Begin this many records before the end.")] = 20,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on with what comes.")] = False,
+    as_json: AsJSON = False,
+) -> None:
+    """Print the log's last records as they stand, one a line; foreign ones too."""
+    with opened(data, log, tenant, projects=False, record_recalls=False) as memory:
+        for item in _last(memory.engine, events, follow=follow):
+            if agent is None or _agent(item) == agent:
+                say_line(item, as_json=as_json)
+
+
+def _last(engine: "Engine", records: int, *, follow: bool) -> "Iterator[Decoded]":
+    ends = engine.log.ends()
+    share = -(-records // max(1, len(ends)))
+    reader = engine.log.reader({p: max(0, end - share) for p, end in ends.items()})
+    try:
+        while follow or any(reader.positions().get(p, 0) < end for p, end in ends.items()):
+            for record in reader.poll(records_max=PAGE_RECORDS, wait_seconds=POLL_SECONDS):
+                yield engine.codec.decode(record)
+    finally:
+        reader.close()
+
+
+def say_line(item: "Decoded", *, as_json: bool) -> None:
+    """Print one record as a line."""
+    from mnemolog.schemas.decoded import Guest, Ours  # noqa: PLC0415 - pydantic costs 0.1 s
+
+    if isinstance(item, Ours | Guest):
+        canonical = item.canonical.decode()
+        envelope = item.envelope
+        line = (
+            f"{item.record.position}  {envelope.occurred_at:%Y-%m-%d %H:%M:%S}  {item.event_type}"
+        )
+        say(canonical if as_json else f"{line}  {envelope.agent or '-'}  {_data_of(canonical)}")
+    elif as_json:
+        say_json({"position": str(item.record.position), "unusable": item.reason})
+    else:
+        say(f"{item.record.position}  not applicable: {item.reason}")
+
+
+def _data_of(canonical: str, *, characters_max: int = 200) -> str:
+    from mnemolog.schemas.text import cut, one_line  # noqa: PLC0415
+    from mnemolog.schemas.values import json_bytes, parse_json  # noqa: PLC0415
+
+    data = parse_json(canonical.encode()).get("data")
+    return cut(one_line(json_bytes(data).decode()), characters_max=characters_max)
+
+
+def _agent(item: "Decoded") -> str | None:
+    envelope = getattr(item, "envelope", None)
+    return None if envelope is None else envelope.agent
+
+
+def status(
+    *,
+    data: Data = None,
+    log: LogURL = None,
+    tenant: Tenant = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Show the log, who keeps the projections, and how far each of them is."""
+    from mnemolog.status import status as now  # noqa: PLC0415 - see `opened`
+
+    with opened(data, log, tenant, projects=False, record_recalls=False) as memory:
+        found = now(memory.engine)
+    if as_json:
+        say_json(found.to_dict())
+        return
+    records = sum(found.ends.values())
+    say_pairs(
+        {
+            "tenant": found.tenant,
+            "folder": found.folder,
+            "log": f"{found.topic}, {found.partitions} partition(s), {records} records",
+            "kept by": found.keeper,
+            "vectors outstanding": found.vectors_outstanding,
+            "disk free": f"{found.disk_free_bytes / 2**30:.1f} GiB",
+        }
+    )
+    columns = ("projection", "generation", "behind", "parked", "foreign", "repeats", "MiB")
+    say_table(
+        columns,
+        [
+            (
+                p.name,
+                p.generation,
+                p.behind,
+                p.parked,
+                p.foreign,
+                p.repeats,
+                f"{p.bytes / 2**20:.1f}",
+            )
+            for p in found.projections
+        ],
+    )
+
+
+def config(
+    *,
+    data: Data = None,
+    log: LogURL = None,
+    tenant: Tenant = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Show each setting, its value, and where the value came from."""
+    from mnemolog.settings import KNOWN, Settings  # noqa: PLC0415 - see `opened`
+
+    # typer has read the environment already: what equals it came from there.
+    given: dict[str, Any] = {"data": data, "log": log, "tenant": tenant}
+    settings = Settings.resolve(
+        **{k: v for k, v in given.items() if not _is_from_environment(k, v)}
+    )
+    rows = [(s.name, s.value, s.origin, KNOWN[s.name][2]) for s in settings.found.values()]
+    if as_json:
+        say_json(
+            [dict(zip(("setting", "value", "origin", "meaning"), row, strict=True)) for row in rows]
+        )
+    else:
+        say_table(("setting", "value", "origin", "meaning"), rows)
+
+
+def _is_from_environment(name: str, value: str | None) -> bool:
+    import os  # noqa: PLC0415
+
+    from mnemolog.settings import KNOWN  # noqa: PLC0415
+
+    return value is not None and os.environ.get(KNOWN[name][0]) == value

@@ -1,0 +1,191 @@
+"""Commands that append: append, import, demo."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from mnemolog.cli.options import (
+    Agent,
+    AsJSON,
+    Data,
+    EmbedderName,
+    LogURL,
+    NoWait,
+    Project,
+    Session,
+    Task,
+    Tenant,
+    User,
+    opened,
+)
+from mnemolog.cli.output import bars, say, say_json
+from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
+
+if TYPE_CHECKING:
+    from mnemolog.memory import Memory
+    from mnemolog.schemas.positions import Token
+
+SETTLE_SECONDS_MAX: Final = 24 * 3600.0  # vectors of a long history take their time
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("append")(append)
+    app.command("import")(import_)
+    app.command("demo")(demo)
+
+
+def append(
+    event_type: Annotated[
+        str, typer.Argument(metavar="TYPE", help="An event type, such as observation.recorded.")
+    ],
+    fields: Annotated[
+        str,
+        typer.Argument(metavar="JSON", help="The event's fields as a JSON object; - reads stdin."),
+    ] = "-",
+    *,
+    data: Data = None,
+    log: LogURL = None,
+    tenant: Tenant = None,
+    embedder: EmbedderName = None,
+    agent: Agent = None,
+    user: User = None,
+    project: Project = None,
+    session: Session = None,
+    task: Task = None,
+    occurred_at: Annotated[
+        str | None, typer.Option(help="When it happened (RFC 3339); now if not given.")
+    ] = None,
+    caused_by: Annotated[
+        str | None, typer.Option(help="The id of the event that led to it.")
+    ] = None,
+    event_id: Annotated[
+        str | None, typer.Option("--id", help="The event's id, for retries; fresh if not given.")
+    ] = None,
+    no_wait: NoWait = False,
+    as_json: AsJSON = False,
+) -> None:
+    """Append one event, and wait until it can be recalled and queried.
+
+    Example: mnemolog append observation.recorded '{"text": "the pool is exhausted"}' --agent ops-1
+    """
+    from mnemolog.schemas.registry import built_in  # noqa: PLC0415 - pydantic costs 0.1 s
+
+    model = built_in().get(event_type.removeprefix("mnemolog."))
+    if model is None:
+        raise InvalidSetting("TYPE", event_type, "no such event type; docs/events.md lists them")
+    scope: Any = {
+        "agent": agent,
+        "user": user,
+        "project": project,
+        "session": session,
+        "task": task,
+        "occurred_at": occurred_at,
+        "caused_by": caused_by,
+        "id": event_id,
+    }
+    with opened(data, log, tenant, embedder=embedder, projects=not no_wait) as memory:
+        appended = memory.append(model, _object(fields), scope)
+        if not no_wait:
+            settle(memory, appended.token)
+        if as_json:
+            position = appended.position
+            told = {"id": appended.id, "partition": position.partition, "offset": position.offset}
+            say_json({**told, "token": str(appended.token)})
+        else:
+            say(f"{appended.id} at {appended.position}")
+
+
+def import_(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders or globs; - reads standard input."),
+    ],
+    *,
+    data: Data = None,
+    log: LogURL = None,
+    tenant: Tenant = None,
+    embedder: EmbedderName = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="The format; recognised if not given.")
+    ] = None,
+    agent: Agent = None,
+    project: Project = None,
+    start: Annotated[
+        str | None, typer.Option(help="Time of the first message where a format has no times.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be added.")] = False,
+    no_wait: NoWait = False,
+    as_json: AsJSON = False,
+) -> None:
+    """Bring an agent's history in; what was imported before adds nothing.
+
+    A bad line or item is counted, named and skipped, and the rest goes in.
+    """
+    from mnemolog.cli.importing import run_import  # noqa: PLC0415 - importers load with the command
+
+    with opened(data, log, tenant, embedder=embedder, projects=not (no_wait or dry_run)) as memory:
+        report = run_import(
+            memory,
+            paths,
+            format_name=format_name,
+            agent=agent,
+            project=project,
+            start=start,
+            dry_run=dry_run,
+        )
+        if not (no_wait or dry_run):
+            settle(memory, report.token)
+    if as_json:
+        say_json(report.to_dict())
+    else:
+        say(str(report))
+
+
+def demo(
+    *,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="DIR", help="Keep the demo's data there.")
+    ] = None,
+    embedder: EmbedderName = None,
+) -> None:
+    """Show what mnemolog does: two agents' histories, offline, in under a minute."""
+    from mnemolog.demo.show import show  # noqa: PLC0415 - loads everything
+
+    show(keep=keep, embedder=embedder)
+
+
+def settle(memory: "Memory", token: "Token") -> None:
+    """Wait until what *token* covers can be recalled and queried, vectors included."""
+    from mnemolog.ledgers import vectors_outstanding  # noqa: PLC0415 - see `opened`
+    from mnemolog.projections.kinds import NAMES  # noqa: PLC0415
+
+    with bars() as shown:
+
+        def tell(seconds: float) -> None:
+            if seconds > 1 and sys.stderr.isatty():
+                shown.show(
+                    "vectors outstanding", done=vectors_outstanding(memory.engine), total=None
+                )
+
+        memory.wait_for(
+            token,
+            timeout_seconds=SETTLE_SECONDS_MAX,
+            projections=NAMES,
+            vectors=True,
+            tell=tell,
+        )
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return the JSON object in *text*, or on standard input for "-"."""
+    from mnemolog.schemas.values import parse_json  # noqa: PLC0415 - pydantic costs 0.1 s
+
+    given = sys.stdin.buffer.read() if text == "-" else text.encode("utf-8", "surrogateescape")
+    value = parse_json(given, field="JSON")
+    if not isinstance(value, dict):
+        raise InvalidEvent("JSON", json.dumps(value), "the fields of an event are a JSON object")
+    return value

@@ -1,0 +1,96 @@
+"""What the serving generations' ledgers say, read from disk, whoever keeps them."""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, TypeVar
+
+from mnemolog.engine import Engine
+from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
+from mnemolog.projections.ledger import ForeignRecord, ParkedRecord, Repeat
+from mnemolog.projections.sqlite_ledger import SQLiteLedger
+from mnemolog.projections.sqlite_store import open_store, speaking_of
+from mnemolog.schemas.errors import StoreUnavailable
+
+LEDGERS: Final[Mapping[str, str]] = {
+    MEMORIES: "state.db",
+    WEIGHTS: "weights.db",
+    CHECKPOINTS: "index.db",
+}
+
+T = TypeVar("T")
+
+
+def applied(engine: Engine, name: str, *, vectors: bool = False) -> Mapping[int, int]:
+    """Return the last offsets that the serving generation of *name* holds; none before the first.
+
+    Of analytics: what is published. With *vectors*, the last before the first event whose
+    vectors are outstanding.
+    """
+    if name == ANALYTICS:
+        from mnemolog.projections.analytics.publishing import (  # noqa: PLC0415 - DuckDB is heavy
+            published_positions,
+        )
+
+        return published_positions(engine.folder)
+    return _ask(engine, name, lambda state: _applied(state, vectors=vectors), {})
+
+
+def _applied(state: sqlite3.Connection, *, vectors: bool) -> dict[int, int]:
+    last = {p: at.last_applied for p, at in SQLiteLedger(state).progress().items()}
+    if vectors:
+        rows = state.execute('SELECT partition, min("offset") FROM pending_vectors GROUP BY 1')
+        last.update({partition: first - 1 for partition, first in rows})
+    return last
+
+
+def parked_in(engine: Engine, name: str) -> list[ParkedRecord]:
+    """Return what the serving generation of *name* has parked."""
+    return _ask(engine, name, lambda state: SQLiteLedger(state).parked(), [])
+
+
+def foreign_in(engine: Engine, name: str, *, records_max: int) -> list[ForeignRecord]:
+    """Return the first records that are no events of this log."""
+    return _ask(
+        engine, name, lambda state: SQLiteLedger(state).foreign(records_max=records_max), []
+    )
+
+
+def repeats_in(engine: Engine, name: str, *, repeats_max: int) -> list[Repeat]:
+    """Return the first events that repeat an identity with other content."""
+    return _ask(
+        engine, name, lambda state: SQLiteLedger(state).repeats(repeats_max=repeats_max), []
+    )
+
+
+def counts_in(engine: Engine, name: str) -> Mapping[str, int]:
+    """Return how many records are parked, foreign and repeats; none before the first."""
+    return _ask(engine, name, lambda state: dict(SQLiteLedger(state).counts()), {})
+
+
+def vectors_outstanding(engine: Engine) -> int:
+    """Return how many memories wait for their vector."""
+    count = "SELECT count(*) FROM pending_vectors"
+    return _ask(engine, MEMORIES, lambda state: int(state.execute(count).fetchone()[0]), 0)
+
+
+def _ask(engine: Engine, name: str, ask: Callable[[sqlite3.Connection], T], none: T) -> T:
+    """Return what *ask* reads from the ledger of *name*, or *none* where there is none yet."""
+    path = _file(engine, name)
+    if path is None:
+        return none
+    try:
+        state = open_store(path, schema="", read_only=True)
+    except StoreUnavailable:
+        return none  # being made at this moment
+    try:
+        with speaking_of(path):
+            return ask(state)
+    finally:
+        state.close()
+
+
+def _file(engine: Engine, name: str) -> Path | None:
+    serving = engine.shelf.generations(name).serving()
+    path = None if serving is None else serving / LEDGERS[name]
+    return path if path is not None and path.exists() else None
