@@ -26,7 +26,7 @@ _FORMAT: Final = 1  # PRAGMA user_version; another one is set aside
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS vectors (
     key TEXT NOT NULL PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL
-) STRICT
+)
 """
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _GONE: Final = (sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_READONLY_DBMOVED)
