@@ -261,7 +261,7 @@ def test_a_log_can_not_be_opened_while_no_broker_answers():
 
 
 def test_a_host_that_does_not_exist_is_named():
-    with pytest.raises(LogUnavailable, match="no-such-host.invalid:9092"):
+    with pytest.raises(LogUnavailable, match=r"no-such-host\.invalid:9092"):
         KafkaLog.open("no-such-host.invalid:9092", tenant="acme", timeout_seconds=0.5)
 
 
