@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mnemolog.projections.checkpoints.file_format import Snapshot, snapshot
-from mnemolog.projections.checkpoints.words import summary, text_hash, text_hashes
+from mnemolog.projections.checkpoints.words import memory_handle, summary, text_handle, texts
+from mnemolog.projections.formed_memory import Formed
 from mnemolog.schemas.decoded import Guest, Ours
+from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.experience import ActionFinished, ActionStarted, CheckpointSaved
 from mnemolog.schemas.events.memory import MemoryForgotten
 from mnemolog.schemas.positions import Position
@@ -19,11 +21,11 @@ ActionPart = Literal["started", "finished"]
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """An event on the timeline; `hashes` are those of its texts."""
+    """An event on the timeline; by any of its `handles` its words are forgotten."""
 
     item: Ours | Guest
     text: str | None  # None where it is forgotten
-    hashes: tuple[bytes, ...] = ()
+    handles: tuple[bytes, ...] = ()
 
     @property
     def position(self) -> Position:
@@ -66,7 +68,7 @@ class Rows:
     actions: list[ActionRow] = field(default_factory=list)
     checkpoints: list[CheckpointRow] = field(default_factory=list)
     forgotten_events: set[str] = field(default_factory=set)  # event ids
-    forgotten_texts: set[bytes] = field(default_factory=set)  # hashes
+    forgotten_handles: set[bytes] = field(default_factory=set)  # of texts and of memories
 
     def add(self, other: "Rows") -> None:
         """Take in what *other* holds."""
@@ -74,7 +76,7 @@ class Rows:
         self.actions += other.actions
         self.checkpoints += other.checkpoints
         self.forgotten_events |= other.forgotten_events
-        self.forgotten_texts |= other.forgotten_texts
+        self.forgotten_handles |= other.forgotten_handles
 
     def without(self, forgotten: set[Position]) -> "Rows":
         """Return these rows without what the events at *forgotten* said."""
@@ -83,20 +85,23 @@ class Rows:
             [replace(a, tool=None) if a.position in forgotten else a for a in self.actions],
             [row for row in self.checkpoints if row.position not in forgotten],
             self.forgotten_events,
-            self.forgotten_texts,
+            self.forgotten_handles,
         )
 
 
 def _forgotten(row: EventRow) -> EventRow:
-    return replace(row, text=None, hashes=())
+    return replace(row, text=None, handles=())
 
 
-def fold(item: Ours | Guest) -> Rows:
-    """Return what *item* adds to the index. Raises where an event of ours can't be kept."""
+def fold(item: Ours | Guest, formed: Formed) -> Rows:
+    """Return what *item*, which formed those memories, adds to the index.
+
+    Raises where an event of ours can't be kept.
+    """
     if isinstance(item, Guest):
         return Rows([EventRow(item, "")])
     event = item.recorded.event
-    rows = Rows([EventRow(item, summary(event), text_hashes(event))])
+    rows = Rows([EventRow(item, summary(event), _handles(event, formed))])
     match event:
         case ActionStarted() | ActionFinished():
             rows.actions = [_action(item, event)]
@@ -104,8 +109,23 @@ def fold(item: Ours | Guest) -> Rows:
             rows.checkpoints = [_checkpoint(item, event)]
         case MemoryForgotten():
             rows.forgotten_events = set(event.events)
-            rows.forgotten_texts = {text_hash(text) for text in event.texts}
+            rows.forgotten_handles = {
+                *map(text_handle, event.texts),
+                *map(memory_handle, event.memories),
+            }
     return rows
+
+
+def _handles(event: Event, formed: Formed) -> tuple[bytes, ...]:
+    """Return the handles of what *event* says, as it says it and as its memories do.
+
+    The first memory holds the whole event, so to forget it by its id is to forget the event's
+    words; a later one holds a sentence of it.
+    """
+    memories = formed.memories
+    said = [*texts(event), *(memory.text for memory in memories)]
+    handles = [*map(text_handle, said), *(memory_handle(one.id) for one in memories[:1])]
+    return tuple(dict.fromkeys(handles))
 
 
 def _action(item: Ours, event: ActionStarted | ActionFinished) -> ActionRow:

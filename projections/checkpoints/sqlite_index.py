@@ -1,9 +1,10 @@
 """The index in SQLite: where its rows are written, and which of them are forgotten.
 
-Tables: `timeline`, a row for each event; `texts`, the hashes by which an event's words are
-forgotten; `actions`, a row for each event of an action; `checkpoints`, a row for each file that is
-in use; `forgotten_events` and `forgotten_texts`, which only grow, so that a forgetting may come
-before what it forgets. All but the last two stand under the event's position.
+Tables: `timeline`, a row for each event; `handles`, by which an event's words are forgotten (the
+hashes of its texts and of its memory's id); `actions`, a row for each event of an action;
+`checkpoints`, a row for each file that is in use; `forgotten_events` and `forgotten_handles`, which
+only grow, so that a forgetting may come before what it forgets. All but the last two stand under
+the event's position.
 """
 
 import sqlite3
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from mnemolog.projections.checkpoints.rows import ActionRow, CheckpointRow, EventRow, Rows
-from mnemolog.projections.checkpoints.words import HASH_BYTES
+from mnemolog.projections.checkpoints.words import HANDLE_BYTES
 from mnemolog.projections.sqlite_ledger import LEDGER_SCHEMA
 from mnemolog.projections.sqlite_store import chunks, marks
 from mnemolog.schemas.decoded import Guest
@@ -25,11 +26,12 @@ FILES_FOLDER: Final = "files"
 INDEX_SCHEMA: Final = (
     LEDGER_SCHEMA
     + """
+PRAGMA secure_delete = ON;
 CREATE TABLE IF NOT EXISTS timeline (
     partition INTEGER NOT NULL, "offset" INTEGER NOT NULL, identity BLOB NOT NULL,
     recorded_at INTEGER NOT NULL, occurred_at INTEGER NOT NULL, key TEXT NOT NULL,
     agent TEXT, user TEXT, project TEXT, session TEXT, task TEXT, type TEXT NOT NULL,
-    guest INTEGER NOT NULL, event_id TEXT NOT NULL, cause TEXT, text TEXT, hashes BLOB,
+    guest INTEGER NOT NULL, event_id TEXT NOT NULL, cause TEXT, text TEXT, handles BLOB,
     PRIMARY KEY (partition, "offset")) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS timeline_key ON timeline (key, "offset");
 CREATE INDEX IF NOT EXISTS timeline_event ON timeline (event_id);
@@ -45,9 +47,9 @@ CREATE INDEX IF NOT EXISTS ended_sessions ON timeline (session)
     WHERE guest = 0 AND type = 'session.ended';
 CREATE INDEX IF NOT EXISTS ended_tasks ON timeline (task)
     WHERE guest = 0 AND type IN ('task.completed', 'task.abandoned');
-CREATE TABLE IF NOT EXISTS texts (
-    hash BLOB NOT NULL, partition INTEGER NOT NULL, "offset" INTEGER NOT NULL,
-    PRIMARY KEY (hash, partition, "offset")) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS handles (
+    handle BLOB NOT NULL, partition INTEGER NOT NULL, "offset" INTEGER NOT NULL,
+    PRIMARY KEY (handle, partition, "offset")) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS actions (
     partition INTEGER NOT NULL, "offset" INTEGER NOT NULL, key TEXT NOT NULL,
     action TEXT NOT NULL, part TEXT NOT NULL, tool TEXT, success INTEGER,
@@ -62,7 +64,7 @@ CREATE INDEX IF NOT EXISTS checkpoints_task ON checkpoints (task, key, "offset")
 CREATE INDEX IF NOT EXISTS checkpoints_agent ON checkpoints (agent, key, "offset");
 CREATE INDEX IF NOT EXISTS checkpoints_file ON checkpoints (file);
 CREATE TABLE IF NOT EXISTS forgotten_events (event_id TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS forgotten_texts (hash BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS forgotten_handles (handle BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 )
 
@@ -76,13 +78,13 @@ class SQLiteIndex:
     def forgotten_among(self, rows: Rows) -> set[Position]:
         """Return the positions of those *rows* that are forgotten, by themselves or before."""
         event_ids = {row.item.envelope.id for row in rows.events}
-        hashes = {digest for row in rows.events for digest in row.hashes}
+        handles = {handle for row in rows.events for handle in row.handles}
         ids = rows.forgotten_events | self._known("forgotten_events", "event_id", event_ids)
-        texts = rows.forgotten_texts | self._known("forgotten_texts", "hash", hashes)
+        known = rows.forgotten_handles | self._known("forgotten_handles", "handle", handles)
         return {
             row.position
             for row in rows.events
-            if row.item.envelope.id in ids or not texts.isdisjoint(row.hashes)
+            if row.item.envelope.id in ids or not known.isdisjoint(row.handles)
         }
 
     def _known(self, table: str, column: str, values: Iterable[Any]) -> set[Any]:
@@ -91,8 +93,8 @@ class SQLiteIndex:
     def insert(self, rows: Rows) -> None:
         """Write *rows*, of which those that are forgotten have no words any more."""
         self._many("INSERT OR REPLACE INTO timeline", 17, map(_event_values, rows.events))
-        texts = ((digest, *row.position) for row in rows.events for digest in row.hashes)
-        self._many("INSERT OR REPLACE INTO texts", 3, texts)
+        handles = ((handle, *row.position) for row in rows.events for handle in row.handles)
+        self._many("INSERT OR REPLACE INTO handles", 3, handles)
         self._many("INSERT OR REPLACE INTO actions", 8, map(_action_values, rows.actions))
         saved = map(_checkpoint_values, rows.checkpoints)
         self._many("INSERT OR REPLACE INTO checkpoints", 9, saved)
@@ -101,23 +103,25 @@ class SQLiteIndex:
         """Take the words of all events that *rows* forget; return files that none needs now."""
         ids = ((event_id,) for event_id in rows.forgotten_events)
         self._many("INSERT OR IGNORE INTO forgotten_events", 1, ids)
-        self._many("INSERT OR IGNORE INTO forgotten_texts", 1, ((t,) for t in rows.forgotten_texts))
+        self._many(
+            "INSERT OR IGNORE INTO forgotten_handles", 1, ((h,) for h in rows.forgotten_handles)
+        )
         found = 'SELECT partition, "offset" FROM'
         places = {
             *self._rows_in(f"{found} timeline WHERE event_id IN", rows.forgotten_events),
-            *self._rows_in(f"{found} texts WHERE hash IN", rows.forgotten_texts),
+            *self._rows_in(f"{found} handles WHERE handle IN", rows.forgotten_handles),
         }
         files = {name for place in places for name in self._forget_at(place)}
         return {name for name in files if not self._is_used(name)}
 
     def _forget_at(self, place: tuple[int, int]) -> list[str]:
         execute, here = self._connection.execute, 'WHERE partition = ? AND "offset" = ?'
-        (hashes,) = execute(f"SELECT hashes FROM timeline {here}", place).fetchone()  # noqa: S608
+        (handles,) = execute(f"SELECT handles FROM timeline {here}", place).fetchone()  # noqa: S608
         self._connection.executemany(
-            f"DELETE FROM texts {here} AND hash = ?",  # noqa: S608 - ours
-            ((*place, digest) for digest in _split(hashes or b"")),
+            f"DELETE FROM handles {here} AND handle = ?",  # noqa: S608 - ours
+            ((*place, handle) for handle in _split(handles or b"")),
         )
-        execute(f"UPDATE timeline SET text = NULL, hashes = NULL {here}", place)  # noqa: S608
+        execute(f"UPDATE timeline SET text = NULL, handles = NULL {here}", place)  # noqa: S608
         execute(f"UPDATE actions SET tool = NULL {here}", place)  # noqa: S608 - ours
         files = execute(f"SELECT file FROM checkpoints {here}", place).fetchall()  # noqa: S608
         execute(f"DELETE FROM checkpoints {here}", place)  # noqa: S608 - ours
@@ -159,7 +163,7 @@ def _event_values(row: EventRow) -> Sequence[Any]:
         envelope.id,
         envelope.cause,
         row.text,
-        b"".join(row.hashes),
+        b"".join(row.handles),
     )
 
 
@@ -173,6 +177,6 @@ def _checkpoint_values(row: CheckpointRow) -> Sequence[Any]:
     return (*placed, json_bytes(row.tags).decode(), row.snapshot.name)
 
 
-def _split(hashes: bytes) -> Iterator[bytes]:
-    for start in range(0, len(hashes), HASH_BYTES):
-        yield hashes[start : start + HASH_BYTES]
+def _split(handles: bytes) -> Iterator[bytes]:
+    for start in range(0, len(handles), HANDLE_BYTES):
+        yield handles[start : start + HANDLE_BYTES]

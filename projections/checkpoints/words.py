@@ -20,7 +20,7 @@ from mnemolog.schemas.values import json_bytes
 
 SUMMARY_CHARACTERS_MAX: Final = 200
 SOURCE_CHARACTERS_MAX: Final = 4_000  # of a text are looked at for the one line
-HASH_BYTES: Final = 16
+HANDLE_BYTES: Final = 16
 TEXTS_MAX: Final = 64  # of one event, by which it can be forgotten
 
 # The fields that a person reads, the most telling first. `memory.forgotten` must not repeat what
@@ -86,22 +86,31 @@ def summary(event: Event) -> str:
     return cut(line, characters_max=SUMMARY_CHARACTERS_MAX)
 
 
-def text_hashes(event: Event) -> tuple[bytes, ...]:
-    """Return the hashes of the texts of *event*, by any of which it is forgotten; each once."""
+def texts(event: Event) -> tuple[str, ...]:
+    """Return the texts of *event* by any of which it is forgotten."""
     match event:
         case ActionStarted():
             given = [text for text in event.arguments.values() if isinstance(text, str)]
-            texts = [*_said(event), *given]
+            said = [*_said(event), *given]
         case CheckpointSaved():
-            texts = list(_checkpoint_texts(event.checkpoint))
+            said = list(_checkpoint_texts(event.checkpoint))
         case _:
-            texts = list(_said(event))
-    return tuple(dict.fromkeys(text_hash(text) for text in texts[:TEXTS_MAX]))
+            said = list(_said(event))
+    return tuple(said[:TEXTS_MAX])
 
 
-def text_hash(text: str) -> bytes:
+def text_handle(text: str) -> bytes:
     """Return what stands for *text* where it is forgotten: texts that look alike have one."""
-    return hashlib.sha256(normalised(text).encode()).digest()[:HASH_BYTES]
+    return _handle("text", normalised(text))
+
+
+def memory_handle(memory_id: str) -> bytes:
+    """Return what stands for a memory's id where it is forgotten."""
+    return _handle("memory", memory_id)
+
+
+def _handle(kind: str, value: str) -> bytes:
+    return hashlib.sha256(f"{kind}:{value}".encode()).digest()[:HANDLE_BYTES]
 
 
 def _said(event: Event) -> Iterator[str]:
