@@ -1,0 +1,232 @@
+"""The projector: from stored progress on, each projection at its own, nothing lost or twice."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemolog.projections.choosing import choose
+from mnemolog.projections.digests import ContentDigest, ContentRow
+from mnemolog.projections.sqlite_ledger import LEDGER_SCHEMA, SQLiteLedger
+from mnemolog.projections.sqlite_store import open_store, transaction
+from mnemolog.schemas.codec import Codec
+from mnemolog.schemas.errors import LogReplaced, StoreUnavailable
+from mnemolog.schemas.events.experience import ObservationRecorded
+from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.streams.memory_log import InMemoryLog
+from mnemolog.streams.projecting import Projector
+from mnemolog.streams.publishing import Draft, Publisher
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+class Texts:
+    """Keeps every observation's text, and can be made to fail."""
+
+    name = "texts"
+    version = 1
+
+    def __init__(self, path):
+        self._store = open_store(
+            path,
+            schema=LEDGER_SCHEMA + "CREATE TABLE IF NOT EXISTS texts (agent TEXT, text TEXT);",
+        )
+        self._ledger = SQLiteLedger(self._store)
+        self.fails = 0
+
+    def progress(self):
+        return self._ledger.progress()
+
+    def apply(self, batch):
+        with transaction(self._store, store="texts"):
+            choice = choose(batch, self._ledger, projection=self.name, wants=_is_observation)
+            for step in list(choice.steps):
+                event = step.item.recorded.event
+                if "poison" in event.text:
+                    if step in choice.steps:
+                        choice.park(step, "it is poison")
+                    continue
+                if step in choice.steps:
+                    row = (step.item.key, event.text)
+                    self._store.execute("INSERT INTO texts VALUES (?,?)", row)
+            if self.fails:
+                self.fails -= 1
+                raise StoreUnavailable("texts", "made to fail")
+            self._ledger.record(choice.entries)
+
+    def follow_up(self, *, seconds_max):
+        return False
+
+    def settled(self):
+        return {p: at.last_applied for p, at in self.progress().items()}
+
+    def content(self):
+        for number, (agent, text) in enumerate(
+            self._store.execute("SELECT * FROM texts ORDER BY rowid")
+        ):
+            yield ContentRow(agent, "texts", str(number), {"text": text})
+
+    def parked(self):
+        return self._ledger.parked()
+
+    def close(self):
+        self._store.close()
+
+    def texts(self):
+        return [text for (text,) in self._store.execute("SELECT text FROM texts ORDER BY rowid")]
+
+
+def _is_observation(item):
+    return item.event_type == "observation.recorded"
+
+
+@pytest.fixture
+def log():
+    return InMemoryLog("tests", partitions=2)
+
+
+@pytest.fixture
+def codec():
+    return Codec(tenant="tests", partitions=2)
+
+
+@pytest.fixture
+def say(log, codec):
+    publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
+
+    def append(text, agent="ops-1", **more):
+        draft = Draft(model=ObservationRecorded, fields={"text": text}, agent=agent, **more)
+        return publisher.append([draft])[0]
+
+    return append
+
+
+def caught_up(log, codec, *projections, **more):
+    projector = Projector(log, codec, projections, **more)
+    projector.start()
+    projector.catch_up(log.ends())
+    projector.close()
+    return projector
+
+
+@pytest.mark.parametrize("records_max", [1, 2, 100])
+def test_everything_is_applied_once_in_order(log, codec, say, tmp_path, records_max):
+    said = [say(f"{n}", agent=f"a{n % 3}") for n in range(20)]
+    texts = Texts(tmp_path / "texts.db")
+    caught_up(log, codec, texts, records_max=records_max)
+    caught_up(log, codec, texts, records_max=records_max)
+    assert Counter(texts.texts()) == Counter(str(n) for n in range(len(said)))
+    for agent in range(3):
+        mine = [int(t) for t in texts.texts() if int(t) % 3 == agent]
+        assert mine == sorted(mine)
+
+
+def test_each_projection_goes_on_from_its_own_progress(log, codec, say, tmp_path):
+    old, new = Texts(tmp_path / "old.db"), Texts(tmp_path / "new.db")
+    say("one")
+    caught_up(log, codec, old)
+    say("two")
+    caught_up(log, codec, old, new)
+    assert old.texts() == new.texts() == ["one", "two"]
+
+
+def test_an_empty_log_is_caught_up_at_once(log, codec, tmp_path):
+    texts = Texts(tmp_path / "texts.db")
+    caught_up(log, codec, texts)
+    assert texts.texts() == []
+    assert texts.progress() == {}
+
+
+def test_a_failing_store_holds_nobody_else_up_and_loses_nothing(log, codec, say, tmp_path):
+    failing, sound = Texts(tmp_path / "failing.db"), Texts(tmp_path / "sound.db")
+    failing.fails = 1
+    say("one")
+    projector = Projector(log, codec, [failing, sound])
+    with pytest.raises(StoreUnavailable):
+        projector.step(wait_seconds=1)
+    assert sound.texts() == ["one"]
+    assert failing.texts() == []
+    projector.step(wait_seconds=1)
+    assert failing.texts() == sound.texts() == ["one"]
+
+
+def test_what_lies_beyond_the_bound_is_left_and_read_later(log, codec, say, tmp_path):
+    texts = Texts(tmp_path / "texts.db")
+    say("one")
+    until = log.ends()
+    say("two")
+    projector = Projector(log, codec, [texts])
+    projector.catch_up(until)
+    assert texts.texts() == ["one"]
+    projector.catch_up(log.ends())
+    assert texts.texts() == ["one", "two"]
+
+
+def test_a_poisoned_key_waits_in_order_and_others_go_on(log, codec, say, tmp_path):
+    texts = Texts(tmp_path / "texts.db")
+    say("first")
+    say("poison")
+    say("behind")
+    say("another's", agent="ops-2")
+    caught_up(log, codec, texts)
+    say("behind too")
+    caught_up(log, codec, texts)
+    assert sorted(texts.texts()) == ["another's", "first"]
+    assert [(p.reason, p.behind) for p in texts.parked()] == [
+        ("it is poison", False),
+        ("it is poison", True),
+        ("an earlier event of its key waits", True),
+    ]
+
+
+def test_a_skip_lets_the_key_go_on(log, codec, say, tmp_path):
+    texts = Texts(tmp_path / "texts.db")
+    poison = say("poison")
+    say("behind")
+    caught_up(log, codec, texts)
+    publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
+    skip = {"revision": 1, "skipped": poison.identity}
+    publisher.govern(Draft(model=EventSkipped, fields=skip))
+    caught_up(log, codec, texts)
+    assert texts.texts() == ["behind"]
+    assert texts.parked() == []
+
+
+def test_a_retry_after_the_cause_is_gone_applies_in_order(log, codec, say, tmp_path, monkeypatch):
+    texts = Texts(tmp_path / "texts.db")
+    say("poison")
+    say("behind")
+    projector = caught_up(log, codec, texts)
+    monkeypatch.setattr(Texts, "apply", _applying_all)
+    projector.retry(texts, "ops-1")
+    assert texts.texts() == ["poison", "behind"]
+    assert texts.parked() == []
+
+
+def _applying_all(self, batch):
+    with transaction(self._store, store="texts"):
+        choice = choose(batch, self._ledger, projection=self.name, wants=_is_observation)
+        rows = [(step.item.key, step.item.recorded.event.text) for step in choice.steps]
+        self._store.executemany("INSERT INTO texts VALUES (?,?)", rows)
+        self._ledger.record(choice.entries)
+
+
+def test_another_log_under_the_same_name_is_noticed(codec, say, log, tmp_path):
+    texts = Texts(tmp_path / "texts.db")
+    say("one")
+    caught_up(log, codec, texts)
+    another = InMemoryLog("tests", partitions=2)
+    Publisher(another, codec, tenant="tests", now=lambda: NOW).append(
+        [Draft(model=ObservationRecorded, fields={"text": "other"}, agent="ops-1")]
+    )
+    with pytest.raises(LogReplaced):
+        Projector(another, codec, [texts]).start()
+
+
+def test_two_digests_of_one_history_are_one(log, codec, say, tmp_path):
+    left, right = Texts(tmp_path / "left.db"), Texts(tmp_path / "right.db")
+    for n in range(10):
+        say(f"{n}")
+    caught_up(log, codec, left, records_max=3)
+    caught_up(log, codec, right, records_max=7)
+    assert ContentDigest.of(left.content()) == ContentDigest.of(right.content())
