@@ -20,6 +20,7 @@ from mnemolog.projections.progress import Arrival, Progress, arrival
 from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.policy import BUILT_IN
+from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import fingerprint
 
 Wants = Callable[[Ours | Guest], bool]
@@ -76,8 +77,10 @@ class _Chooser:
 
     def choice(self) -> Choice:
         entries = self._choice.entries
+        taken: set[Position] = set()  # a record may come twice in a batch
         for item in self._batch.items:
-            if self._is_next(item):
+            if self._is_next(item) and item.record.position not in taken:
+                taken.add(item.record.position)
                 self._take(item)
         if self._batch.retried:
             entries.released = [item.record.position for item in self._batch.items]
