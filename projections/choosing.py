@@ -20,7 +20,6 @@ from mnemolog.projections.progress import Arrival, Progress, arrival
 from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.policy import BUILT_IN
-from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import fingerprint
 
 Wants = Callable[[Ours | Guest], bool]
@@ -77,7 +76,7 @@ class _Chooser:
 
     def choice(self) -> Choice:
         entries = self._choice.entries
-        taken: set[Position] = set()  # a record may come twice in a batch
+        taken: set[tuple[int, int]] = set()  # a record may come twice in a batch
         for item in self._batch.items:
             if self._is_next(item) and item.record.position not in taken:
                 taken.add(item.record.position)
