@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemolog.projections.choosing import choose
-from mnemolog.projections.digests import ContentDigest, ContentRow
-from mnemolog.projections.sqlite_ledger import LEDGER_SCHEMA, SQLiteLedger
-from mnemolog.projections.sqlite_store import open_store, transaction
+from mnemolog.projections.digests import ContentDigest
+from mnemolog.projections.sqlite_store import transaction
 from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.errors import LogReplaced, StoreUnavailable
 from mnemolog.schemas.events.experience import ObservationRecorded
@@ -16,68 +15,9 @@ from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.projecting import Projector
 from mnemolog.streams.publishing import Draft, Publisher
+from support.texts import Texts, is_observation
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
-
-
-class Texts:
-    """Keeps every observation's text, and can be made to fail."""
-
-    name = "texts"
-    version = 1
-
-    def __init__(self, path):
-        self._store = open_store(
-            path,
-            schema=LEDGER_SCHEMA + "CREATE TABLE IF NOT EXISTS texts (agent TEXT, text TEXT);",
-        )
-        self._ledger = SQLiteLedger(self._store)
-        self.fails = 0
-
-    def progress(self):
-        return self._ledger.progress()
-
-    def apply(self, batch):
-        with transaction(self._store, store="texts"):
-            choice = choose(batch, self._ledger, projection=self.name, wants=_is_observation)
-            for step in list(choice.steps):
-                event = step.item.recorded.event
-                if "poison" in event.text:
-                    if step in choice.steps:
-                        choice.park(step, "it is poison")
-                    continue
-                if step in choice.steps:
-                    row = (step.item.key, event.text)
-                    self._store.execute("INSERT INTO texts VALUES (?,?)", row)
-            if self.fails:
-                self.fails -= 1
-                raise StoreUnavailable("texts", "made to fail")
-            self._ledger.record(choice.entries)
-
-    def follow_up(self, *, seconds_max):
-        return False
-
-    def settled(self):
-        return {p: at.last_applied for p, at in self.progress().items()}
-
-    def content(self):
-        for number, (agent, text) in enumerate(
-            self._store.execute("SELECT * FROM texts ORDER BY rowid")
-        ):
-            yield ContentRow(agent, "texts", str(number), {"text": text})
-
-    def parked(self):
-        return self._ledger.parked()
-
-    def close(self):
-        self._store.close()
-
-    def texts(self):
-        return [text for (text,) in self._store.execute("SELECT text FROM texts ORDER BY rowid")]
-
-
-def _is_observation(item):
-    return item.event_type == "observation.recorded"
 
 
 @pytest.fixture
@@ -205,7 +145,7 @@ def test_a_retry_after_the_cause_is_gone_applies_in_order(log, codec, say, tmp_p
 
 def _applying_all(self, batch):
     with transaction(self._store, store="texts"):
-        choice = choose(batch, self._ledger, projection=self.name, wants=_is_observation)
+        choice = choose(batch, self._ledger, projection=self.name, wants=is_observation)
         rows = [(step.item.key, step.item.recorded.event.text) for step in choice.steps]
         self._store.executemany("INSERT INTO texts VALUES (?,?)", rows)
         self._ledger.record(choice.entries)

@@ -112,7 +112,7 @@ def recall(
 
 def _source(found: Any) -> str:
     place = found.provenance
-    outdated = " | outdated" if found.outdated else ""
+    outdated = " | outdated" if found.is_outdated else ""
     return (
         f"{found.kind} | {found.occurred_at:%Y-%m-%d %H:%M} | {found.agent or 'no agent'}"
         f" | {place.topic} {place.partition}@{place.offset} | event {place.event_id}"
