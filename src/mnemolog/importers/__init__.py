@@ -1,1 +1,1 @@
-"""Foreign histories turned into events."""
+"""Real histories in: formats that others write, told as events of ours."""

@@ -1,0 +1,29 @@
+"""The formats that can be imported, in the order in which a file is shown to them."""
+
+from typing import Final
+
+from mnemolog.importers.base import Importer
+from mnemolog.importers.locomo import LoCoMo
+from mnemolog.importers.openai_chat import OpenAIChat
+from mnemolog.schemas.errors import InvalidSetting
+
+# The more particular a format's marks are, the earlier it is asked.
+IMPORTERS: Final[tuple[Importer, ...]] = (LoCoMo(), OpenAIChat())
+
+
+def named(name: str) -> Importer:
+    """Return the importer of the format *name*. Raises InvalidSetting, which lists the known."""
+    for importer in IMPORTERS:
+        if importer.name == name:
+            return importer
+    raise InvalidSetting("format", name, f"known formats: {', '.join(sorted(names()))}")
+
+
+def names() -> list[str]:
+    """Return what `--format` takes."""
+    return [importer.name for importer in IMPORTERS]
+
+
+def recognised(path: str, head: bytes) -> Importer | None:
+    """Return the first importer that knows a file called *path* that begins with *head*."""
+    return next((i for i in IMPORTERS if i.recognises(path, head)), None)

@@ -1,0 +1,62 @@
+"""What an import did, in numbers and in a bounded list of what went wrong."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from mnemolog.importers.base import Problem
+from mnemolog.schemas.positions import Token
+
+PROBLEMS_KEPT_MAX: Final = 100
+SKIPPED_KEPT_MAX: Final = 100
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """The outcome of one import; it grows while the import runs.
+
+    `added` and `already_there` count events by the places that the log gave them. A log that
+    knows identities (in-memory, SQLite) gives a known event its former place, so both are exact
+    unless another process appends the same events meanwhile. Kafka gives every event a new place:
+    there `added` counts repeats too, which have no effect (an identity counts once). In a dry run
+    `added` is what would be sent, repeats within the import included.
+    """
+
+    dry_run: bool = False
+    files: int = 0  # read, wholly or in part
+    skipped_total: int = 0  # lay in a folder and are of no known format
+    skipped: list[str] = field(default_factory=list)  # the first `SKIPPED_KEPT_MAX` of them
+    added: int = 0
+    already_there: int = 0
+    by_type: Counter[str] = field(default_factory=Counter)  # of all events, those there included
+    problems_total: int = 0
+    problems: list[Problem] = field(default_factory=list)  # the first `PROBLEMS_KEPT_MAX`
+    token: Token = field(default_factory=lambda: Token({}))  # the last event in each partition
+
+    @property
+    def events(self) -> int:
+        """How many events the log has acknowledged, or would be sent."""
+        return self.added + self.already_there
+
+    def add_problem(self, problem: Problem) -> None:
+        """Count *problem*, and keep it while there is room."""
+        self.problems_total += 1
+        if len(self.problems) < PROBLEMS_KEPT_MAX:
+            self.problems.append(problem)
+
+    def add_skipped(self, path: str) -> None:
+        """Count a file of no known format, and keep its name while there is room."""
+        self.skipped_total += 1
+        if len(self.skipped) < SKIPPED_KEPT_MAX:
+            self.skipped.append(path)
+
+
+@dataclass(frozen=True, slots=True)
+class HowFar:
+    """Where an import is, for a progress bar; `bytes_total` is None where nobody knows it."""
+
+    file: str
+    bytes_read: int
+    bytes_total: int | None
+    events: int
+    problems: int
