@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from aiokafka import AIOKafkaProducer, errors
 
-from mnemolog.schemas.errors import LogUnavailable
+from mnemolog.schemas.errors import LogReplaced, LogUnavailable
 from mnemolog.schemas.partitioning import partition_of
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import NewRecord
-from mnemolog.streams.kafka_loop import started, stopped
+from mnemolog.streams.kafka_loop import RETRY_SECONDS, started, stopped
 from mnemolog.streams.kafka_topics import MESSAGE_BYTES_MAX
 
 BULK_RECORDS_MIN: Final = 64
@@ -56,21 +56,34 @@ class KafkaProducers:
         self._stopping: set[asyncio.Future[None]] = set()  # kept from the garbage collector
 
     async def append(self, records: Sequence[NewRecord]) -> list[Position]:
-        """Return where *records* stand, once all in-sync replicas have them."""
-        lane = Lane.BULK if len(records) >= BULK_RECORDS_MIN else Lane.SMALL
-        async with self._handing_over:
-            producer = await self._ready(lane)
+        """Return where *records* stand, once all in-sync replicas have them.
+
+        What passes is tried again, with a new producer, until the caller's patience ends.
+        """
+        while True:
             try:
-                sent = await self._hand_over(producer, lane, records)
+                return await self._append(records)
             except errors.KafkaError as error:
-                self._drop_if_dead(lane, producer, error)
-                raise
-        return await self._placed(producer, lane, sent, count=len(records))
+                if not _passes(error):
+                    raise
+            await asyncio.sleep(RETRY_SECONDS)
 
     async def close(self) -> None:
         """Stop the producers, giving what is under way a moment."""
         producers, self._lanes = list(self._lanes.values()), {}
         await asyncio.gather(*(stopped(producer) for producer in producers))
+
+    async def _append(self, records: Sequence[NewRecord]) -> list[Position]:
+        lane = Lane.BULK if len(records) >= BULK_RECORDS_MIN else Lane.SMALL
+        producer: AIOKafkaProducer | None = None
+        try:
+            async with self._handing_over:
+                producer = await self._ready(lane)
+                sent = await self._hand_over(producer, lane, records)
+            return await self._placed(sent, count=len(records))
+        except errors.KafkaError:
+            self._drop(lane, producer)
+            raise
 
     async def _ready(self, lane: Lane) -> AIOKafkaProducer:
         """Return the lane's producer after the other lane has delivered."""
@@ -102,6 +115,10 @@ class KafkaProducers:
     async def _hand_over(
         self, producer: AIOKafkaProducer, lane: Lane, records: Sequence[NewRecord]
     ) -> list[_Sent]:
+        there = await producer.partitions_for(self._topic)
+        if len(there) < self._partitions:
+            reason = f"it has {len(there)} partitions, and had {self._partitions}"
+            raise LogReplaced(self._topic, partition=len(there), offset=0, reason=reason)
         by_partition: dict[int, list[int]] = defaultdict(list)
         for index, record in enumerate(records):
             by_partition[partition_of(record.key, partitions=self._partitions)].append(index)
@@ -126,7 +143,7 @@ class KafkaProducers:
                 headers=list(record.headers),
                 partition=partition,
             )
-            sent.append(_Sent([index], future))
+            sent.append(_sent([index], future))
         return sent
 
     async def _send_batches(
@@ -145,19 +162,16 @@ class KafkaProducers:
                 after += 1
             batch.close()
             future = await producer.send_batch(batch, self._topic, partition=partition)
-            sent.append(_Sent(indexes[first:after], future))
+            sent.append(_sent(indexes[first:after], future))
             first = after
         return sent
 
-    async def _placed(
-        self, producer: AIOKafkaProducer, lane: Lane, sent: Sequence[_Sent], *, count: int
-    ) -> list[Position]:
+    async def _placed(self, sent: Sequence[_Sent], *, count: int) -> list[Position]:
         """Wait for all acknowledgements, and return the positions in the order of the call."""
         positions = [Position(-1, -1)] * count
         answers = await asyncio.gather(*(s.acknowledged for s in sent), return_exceptions=True)
         for part, answer in zip(sent, answers, strict=True):
             if isinstance(answer, BaseException):
-                self._drop_if_dead(lane, producer, answer)
                 raise answer
             if answer.timestamp_type != _LOG_APPEND_TIME:  # a repeat that the broker half forgot
                 raise LogUnavailable(self._topic, "it was taken, but where was not told")
@@ -165,14 +179,39 @@ class KafkaProducers:
                 positions[index] = Position(answer.partition, answer.offset + ordinal)
         return positions
 
-    def _drop_if_dead(self, lane: Lane, producer: AIOKafkaProducer, error: BaseException) -> None:
-        """Have the next append make a new producer: after such an error this one stays broken."""
-        is_passing = isinstance(error, errors.KafkaError) and error.retriable
-        if not is_passing and self._lanes.get(lane) is producer:
+    def _drop(self, lane: Lane, producer: AIOKafkaProducer | None) -> None:
+        """Have the next append make a new producer.
+
+        After an error the old one may have counted what the broker never got, and then nothing
+        of it is accepted any more.
+        """
+        if producer is not None and self._lanes.get(lane) is producer:
             del self._lanes[lane]
             task = asyncio.ensure_future(stopped(producer))
             self._stopping.add(task)
             task.add_done_callback(self._stopping.discard)
+
+
+def _passes(error: errors.KafkaError) -> bool:
+    """Say whether a new producer may succeed where this error came up."""
+    return (
+        error.retriable or isinstance(error, _OF_ONE_PRODUCER) or type(error) is errors.KafkaError
+    )
+
+
+# Bare KafkaError is what a producer says whose own task has died.
+_OF_ONE_PRODUCER: Final = (
+    errors.OutOfOrderSequenceNumber,
+    errors.ProducerFenced,
+    errors.InvalidProducerEpoch,
+    errors.ProducerClosed,
+)
+
+
+def _sent(indexes: Sequence[int], acknowledged: asyncio.Future[Any]) -> _Sent:
+    """Note what is under way. Nobody may be there any more to hear that it failed."""
+    acknowledged.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return _Sent(indexes, acknowledged)
 
 
 def _put(batch: Any, record: NewRecord) -> bool:

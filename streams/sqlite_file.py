@@ -71,9 +71,17 @@ class LogFile:
     partitions: int
     read_only: bool
     immutable: bool
+    on_disk: tuple[int, int]
+
+    def check_in_place(self) -> None:
+        """Raise LogUnavailable when the file was removed: what is written to it would be lost."""
+        if _on_disk(self.path) != self.on_disk:
+            reason = "it was removed or replaced while it was open; open the log again"
+            raise LogUnavailable(str(self.path), reason)
 
     def connect(self) -> sqlite3.Connection:
         """Return a new connection. Any thread may use it, one at a time."""
+        self.check_in_place()
         with speaking_of(self.path):
             db = _connected(self.path, read_only=self.read_only, immutable=self.immutable)
             if not self.read_only:
@@ -103,7 +111,16 @@ def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: boo
             _make_durable(db)
             _create(db, path, tenant=tenant, partitions=partitions or 1)
         there = _checked(db, path, tenant=tenant, partitions=partitions)
-    return LogFile(path, there, read_only, immutable)
+    return LogFile(path, there, read_only, immutable, _on_disk(path))
+
+
+def _on_disk(path: Path) -> tuple[int, int]:
+    """Return what tells a file from any other; a path without one has zeros."""
+    try:
+        there = path.stat()
+    except OSError:
+        return 0, 0
+    return there.st_dev, there.st_ino
 
 
 def _make_folder(path: Path) -> None:

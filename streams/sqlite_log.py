@@ -120,6 +120,7 @@ class SQLiteLog:
             if any(ends.get(p, 0) > offset for p, offset in after.items()):
                 return True
             if time.monotonic() >= deadline:
+                self._file.check_in_place()
                 return False
             self._watch.sleep(mark, self._version, deadline=deadline)
 
@@ -136,6 +137,7 @@ class SQLiteLog:
     def _begin(self, wait_seconds: float) -> Iterator[Insert]:
         """Open a transaction for `GroupCommit`, which has one at a time."""
         assert self._writing is not None, "append refuses a handle that only reads"
+        self._file.check_in_place()
         with (
             speaking_of(self._file.path),
             transaction(self._writing, wait_seconds=wait_seconds),

@@ -37,7 +37,10 @@ class SQLiteReader:
         while True:
             mark = self._watch.mark(self._version)
             found = self._read(ReadBudget(records_max))
-            if found or time.monotonic() >= deadline:
+            if found:
+                return found
+            if time.monotonic() >= deadline:
+                self._file.check_in_place()  # else it would wait for ever on what nobody writes
                 return found
             self._watch.sleep(mark, self._version, deadline=deadline)
 

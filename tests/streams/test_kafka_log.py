@@ -10,7 +10,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
 from contracts.log_contract import SharedLogContract
-from mnemolog.schemas.errors import InvalidSetting, LogUnavailable, NotFound, ReadOnly
+from mnemolog.schemas.errors import InvalidSetting, LogReplaced, LogUnavailable, NotFound, ReadOnly
 from mnemolog.schemas.positions import Position
 from mnemolog.streams.kafka_log import KafkaLog
 from mnemolog.streams.log import topic_of
@@ -247,6 +247,17 @@ def test_an_idle_reader_is_not_taken_for_a_stuck_one(opened):
     for _ in range(10):
         assert reader.poll(records_max=5, wait_seconds=0.02) == []
     assert log.reader_restarts == 0
+
+
+def test_a_topic_made_anew_with_fewer_partitions_is_found_out_by_an_append(opened, admin, tenant):
+    log = opened(partitions=2)
+    log.append([numbered(1)])
+    for future in admin.delete_topics([log.topic]).values():
+        future.result(10)
+    eventually(lambda: log.topic not in admin.list_topics(timeout=10).topics, what="it is gone")
+    make_topic(admin, tenant, partitions=1)
+    with pytest.raises(LogReplaced, match="it has 1 partitions, and had 2"):
+        log.append([numbered(n) for n in range(100)])
 
 
 # The broker is away

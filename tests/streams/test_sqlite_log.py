@@ -270,6 +270,26 @@ def test_a_folder_that_may_not_be_written_can_be_read_and_the_error_says_so(mode
     assert re.fullmatch(answer, done.stdout.strip()), done.stdout
 
 
+def test_a_file_that_is_removed_under_a_handle_takes_no_more_appends(opened, path):
+    log = opened(path)
+    log.append([numbered(1)])
+    reader = log.reader({0: 1})
+    for part in path.parent.glob("log.db*"):
+        part.unlink()
+    for use in (
+        lambda: log.append([numbered(2)]),
+        lambda: reader.poll(records_max=1, wait_seconds=0),
+        lambda: log.wait({0: 1}, timeout_seconds=0),
+        lambda: log.reader({0: 0}),
+    ):
+        with pytest.raises(LogUnavailable, match="removed or replaced"):
+            use()
+    again = opened(path)
+    assert again.append([numbered("anew")]) == [Position(0, 0)]
+    with pytest.raises(LogUnavailable, match="removed or replaced"):
+        log.append([numbered(3)])
+
+
 # Other writers
 
 
