@@ -113,6 +113,7 @@ def import_(
         str | None, typer.Option("--format", help="The format; recognised if not given.")
     ] = None,
     agent: Agent = None,
+    user: User = None,
     project: Project = None,
     start: Annotated[
         str | None, typer.Option(help="Time of the first message where a format has no times.")
@@ -125,24 +126,23 @@ def import_(
 
     A bad line or item is counted, named and skipped, and the rest goes in.
     """
-    from mnemolog.cli.importing import run_import  # noqa: PLC0415 - importers load with the command
+    from mnemolog.cli.importing import as_dict, run_import, say_report  # noqa: PLC0415
+    from mnemolog.importers.base import Options  # noqa: PLC0415 - loads with the command
 
-    with opened(data, log, tenant, embedder=embedder, projects=not (no_wait or dry_run)) as memory:
+    options = Options(
+        agent=agent, user=user, project=project, **({"start": start} if start else {})
+    )
+    projects = not (no_wait or dry_run)
+    with opened(data, log, tenant, embedder=embedder, projects=projects) as memory:
         report = run_import(
-            memory,
-            paths,
-            format_name=format_name,
-            agent=agent,
-            project=project,
-            start=start,
-            dry_run=dry_run,
+            memory, paths, format_name=format_name, options=options, dry_run=dry_run
         )
-        if not (no_wait or dry_run):
+        if projects:
             settle(memory, report.token)
     if as_json:
-        say_json(report.to_dict())
+        say_json(as_dict(report))
     else:
-        say(str(report))
+        say_report(report)
 
 
 def demo(

@@ -1,0 +1,69 @@
+"""The import command's work: run the importers, show how far they are, say what they did."""
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from mnemolog.cli.output import BAR_AFTER_SECONDS, bars, note, say
+from mnemolog.importers.base import Options
+from mnemolog.importers.importing import import_paths
+from mnemolog.importers.report import HowFar, ImportReport
+
+if TYPE_CHECKING:
+    from mnemolog.memory import Memory
+
+
+def run_import(
+    memory: "Memory",
+    paths: list[str],
+    *,
+    format_name: str | None,
+    options: Options,
+    dry_run: bool,
+) -> ImportReport:
+    """Import *paths* into *memory*'s log, with a bar a file where that takes more than a second."""
+    began = time.monotonic()
+    with bars() as shown:
+
+        def tell(far: HowFar) -> None:
+            if time.monotonic() - began > BAR_AFTER_SECONDS and sys.stderr.isatty():
+                shown.show(far.file, done=far.bytes_read, total=far.bytes_total)
+
+        return import_paths(
+            paths,
+            publisher=memory.engine.publisher,
+            log=memory.engine.log,
+            format=format_name,
+            options=options,
+            on_progress=tell,
+            dry_run=dry_run,
+        )
+
+
+def say_report(report: ImportReport) -> None:
+    """Print what an import did, and name what it passed over."""
+    verb = "would be added" if report.dry_run else "added"
+    say(f"{report.added} events {verb}, {report.already_there} were there, {report.files} file(s)")
+    for event_type, events in sorted(report.by_type.items()):
+        say(f"  {events:>7} {event_type}")
+    if report.skipped_total:
+        note(f"{report.skipped_total} file(s) of no known format were passed over")
+    for problem in report.problems:
+        note(f"skipped: {problem}")
+    if report.problems_total > len(report.problems):
+        note(f"and {report.problems_total - len(report.problems)} more that were skipped")
+
+
+def as_dict(report: ImportReport) -> dict[str, Any]:
+    """Return what an import did as JSON values."""
+    return {
+        "files": report.files,
+        "added": report.added,
+        "already_there": report.already_there,
+        "dry_run": report.dry_run,
+        "by_type": dict(report.by_type),
+        "skipped_files": report.skipped,
+        "problems": [str(problem) for problem in report.problems],
+        "problems_total": report.problems_total,
+        "token": str(report.token),
+    }
