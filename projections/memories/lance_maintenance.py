@@ -1,0 +1,112 @@
+"""What keeps the index small and quick: compaction, indices, and the end of old versions.
+
+Forgetting takes a row away at once, but its bytes stay in the files of the version before, and
+in a data file that holds few such rows. So a forget is followed by a scrub, which writes all
+rows and indices anew; the versions before it are deleted `VERSIONS_KEPT_SECONDS` later, which is
+longer than the longest read. Scrubs are that far apart too. So while a projector runs, what was
+forgotten has left the disk after at most twice that time (`FORGOTTEN_SECONDS_MAX`).
+
+A failure here is logged, counts in `failures`, and stops nothing.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from mnemolog.projections.memories.lance_filters import is_true
+from mnemolog.projections.memories.lance_index import LanceIndex, full_text_index
+
+COMMITS_BETWEEN: Final = 100  # compactions
+UNINDEXED_ROWS_MAX: Final = 5_000  # found by scanning until the next compaction
+VECTOR_INDEX_ROWS_MIN: Final = 20_000  # below, a scan is exact and quick enough
+VERSIONS_KEPT_SECONDS: Final = 600.0
+FORGOTTEN_SECONDS_MAX: Final = 2 * VERSIONS_KEPT_SECONDS
+LOOK_SECONDS_MIN: Final = 1.0  # between two looks at whether something is due
+FAILED_SECONDS_MIN: Final = 60.0  # before maintenance that failed is tried again
+
+_log = structlog.get_logger("mnemolog.memories")
+
+
+class LanceMaintenance:
+    """Looks after *index*. *scrub_is_due* and *scrubbed* keep what was forgotten in mind."""
+
+    def __init__(
+        self,
+        index: LanceIndex,
+        *,
+        scrub_is_due: Callable[[], bool],
+        scrubbed: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._index = index
+        self._scrub_is_due = scrub_is_due
+        self._scrubbed = scrubbed
+        self._clock = clock
+        self._look_at = float("-inf")
+        self._scrub_at = float("-inf")
+        self._clean_at = float("-inf")
+        self._commits_done = 0
+        self.failures = 0
+
+    def run_if_due(self) -> None:
+        """Do what is due; called often, it looks once a second. Takes as long as it takes."""
+        if self._clock() < self._look_at:
+            return
+        self._look_at = self._clock() + LOOK_SECONDS_MIN
+        try:
+            self._run()
+        except Exception as error:  # noqa: BLE001 - the next run may work; rows are served anyway
+            self.failures += 1
+            self._look_at = self._clock() + FAILED_SECONDS_MIN
+            _log.warning("index maintenance failed", error=str(error), failures=self.failures)
+
+    def _run(self) -> None:
+        table = self._index.table
+        if self._clock() >= self._scrub_at and self._scrub_is_due():
+            self._scrub(table)
+        elif self._is_grown(table) or self._has_old_versions(table):
+            self._compact(table)
+        self._index_vectors(table)
+
+    def _is_grown(self, table: Any) -> bool:
+        if self._index.commits - self._commits_done >= COMMITS_BETWEEN:
+            return True
+        words = table.index_stats("words_idx")
+        return words is not None and words.num_unindexed_rows >= UNINDEXED_ROWS_MAX
+
+    def _has_old_versions(self, table: Any) -> bool:
+        return self._clock() >= self._clean_at and len(table.list_versions()) > 1
+
+    def _compact(self, table: Any) -> None:
+        """Merge small files, index new rows, and delete versions that nobody reads any more."""
+        self._commits_done = self._index.commits
+        self._clean_at = self._clock() + VERSIONS_KEPT_SECONDS
+        table.optimize(cleanup_older_than=timedelta(seconds=VERSIONS_KEPT_SECONDS))
+
+    def _scrub(self, table: Any) -> None:
+        """Leave no byte of a forgotten memory in the newest version."""
+        self._scrub_at = self._clock() + VERSIONS_KEPT_SECONDS
+        table.update(values_sql={"seq": "seq"})  # each row into a new file
+        table.create_index("words", config=full_text_index(), replace=True)
+        if _has_vector_index(table):
+            table.create_index("vector", config=_vector_index(), replace=True)
+        self._compact(table)
+        self._scrubbed()
+
+    def _index_vectors(self, table: Any) -> None:
+        vectors = 0 if _has_vector_index(table) else table.count_rows(is_true("has_vector"))
+        if vectors >= VECTOR_INDEX_ROWS_MIN:
+            table.create_index("vector", config=_vector_index(), replace=True)
+
+
+def _has_vector_index(table: Any) -> bool:
+    return any(index.columns == ["vector"] for index in table.list_indices())
+
+
+def _vector_index() -> Any:
+    from lancedb.index import IvfSq  # noqa: PLC0415 - heavy
+
+    return IvfSq(distance_type="cosine")
