@@ -7,29 +7,17 @@ import uuid
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
 from contracts.log_contract import SharedLogContract
-from mnemolog.schemas.errors import InvalidSetting, LogReplaced, LogUnavailable, NotFound, ReadOnly
+from mnemolog.schemas.errors import LogUnavailable
 from mnemolog.schemas.positions import Position
 from mnemolog.streams.kafka_log import KafkaLog
-from mnemolog.streams.log import topic_of
-from mnemolog.streams.opening import open_log
 from support.kafka_broker import free_port
 from support.log_engines import KafkaEngine
 from support.log_records import everything, numbered, places, read_up_to, values
 from support.polling import eventually
 
 pytestmark = pytest.mark.kafka
-
-SETTINGS = {
-    "cleanup.policy": "delete",
-    "retention.ms": "-1",
-    "retention.bytes": "-1",
-    "message.timestamp.type": "LogAppendTime",
-    "max.message.bytes": str(1_048_576 + 65_536),
-    "min.insync.replicas": "1",
-}
 
 
 class TestKafkaLog(SharedLogContract):
@@ -40,109 +28,11 @@ class TestKafkaLog(SharedLogContract):
         engine.close()
 
 
-@pytest.fixture
-def tenant():
-    return f"t-{uuid.uuid4().hex[:12]}"
-
-
-@pytest.fixture
-def opened(kafka, tenant):
-    """Return a function that opens the tenant's log; all handles are closed at the end."""
-    with contextlib.ExitStack() as stack:
-
-        def open_(**settings):
-            log = KafkaLog.open(kafka.bootstrap, tenant=tenant, **settings)
-            stack.callback(log.close)
-            return log
-
-        yield open_
-
-
-@pytest.fixture
-def admin(kafka):
-    return AdminClient({"bootstrap.servers": kafka.bootstrap})
-
-
-def make_topic(admin, tenant, partitions=2, **changed):
-    config = {name: value for name, value in {**SETTINGS, **changed}.items() if value is not None}
-    topic = NewTopic(topic_of(tenant), partitions, 1, config=config)
-    for future in admin.create_topics([topic]).values():
-        future.result(10)
-
-
-# The topic
-
-
-def test_a_missing_topic_is_made_with_the_settings_of_a_log(opened, admin):
-    log = opened(partitions=3)
-    resource = ConfigResource(ConfigResource.Type.TOPIC, log.topic)
-    (future,) = admin.describe_configs([resource]).values()
-    found = {name: entry.value for name, entry in future.result(10).items()}
-    assert {name: found[name] for name in SETTINGS} == SETTINGS
-    assert log.partitions == 3
-
-
-def test_a_url_opens_the_log(kafka, tenant):
-    url = f"kafka://{kafka.bootstrap}?partitions=2"
-    log = open_log(url, folder=None, tenant=tenant, partitions=7)
-    assert (log.topic, log.partitions) == (topic_of(tenant), 2)
-    log.close()
-
-
-def test_without_a_number_a_topic_gets_four_partitions(kafka, tenant):
-    log = open_log(f"kafka://{kafka.bootstrap}", folder=None, tenant=tenant)
-    assert log.partitions == 4
-    log.close()
-
-
-def test_an_existing_topic_keeps_its_partitions(opened, admin, tenant):
-    make_topic(admin, tenant, partitions=2)
-    log = opened(partitions=8)
-    assert log.partitions == 2
-    log.append([numbered((n, "x"), key=b"agent-%d" % n) for n in range(20)])
-    assert set(log.ends()) == {0, 1}
-    assert all(log.ends().values())
-
-
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"cleanup.policy": "compact"}, "cleanup.policy is compact.*compaction"),
-        ({"cleanup.policy": "compact,delete"}, "cleanup.policy is compact,delete"),
-        ({"retention.ms": "604800000"}, "retention.ms is 604800000"),
-        ({"retention.ms": None}, "retention.ms is 604800000"),
-        ({"retention.bytes": "1000000"}, "retention.bytes is 1000000"),
-        ({"message.timestamp.type": "CreateTime"}, "message.timestamp.type is CreateTime"),
-        ({"max.message.bytes": "1048588"}, "max.message.bytes is 1048588"),
-    ],
-)
-def test_a_topic_that_would_lose_events_is_refused(opened, admin, tenant, changed, reason):
-    make_topic(admin, tenant, **changed)
-    with pytest.raises(InvalidSetting, match=reason):
-        opened()
-
-
-def test_a_topic_that_the_broker_can_not_make_is_refused_with_its_reason(opened):
-    with pytest.raises(InvalidSetting, match="InvalidReplicationFactor"):
-        opened(replication=3)
-
-
-def test_a_handle_that_only_reads_makes_no_topic_and_appends_nothing(opened, admin, tenant):
-    with pytest.raises(NotFound, match=topic_of(tenant)):
-        opened(read_only=True)
-    assert topic_of(tenant) not in admin.list_topics(timeout=10).topics
-    opened().append([numbered(1)])
-    reading = opened(read_only=True)
-    assert values(everything(reading)) == [b"1"]
-    with pytest.raises(ReadOnly, match="append"):
-        reading.append([numbered(2)])
-
-
 # Appending and reading
 
 
-def test_large_appends_are_compressed_and_small_ones_are_not(opened, kafka, admin):
-    log = opened(partitions=1)
+def test_large_appends_are_compressed_and_small_ones_are_not(open_kafka, kafka, admin):
+    log = open_kafka(partitions=1)
     folder = kafka.folder / "log" / f"{log.topic}-0"
 
     def stored() -> int:
@@ -156,8 +46,8 @@ def test_large_appends_are_compressed_and_small_ones_are_not(opened, kafka, admi
     assert len(everything(log)) == 127
 
 
-def test_many_threads_with_small_and_large_appends_keep_each_keys_order(opened):
-    log = opened(partitions=2)
+def test_many_threads_with_small_and_large_appends_keep_each_keys_order(open_kafka):
+    log = open_kafka(partitions=2)
 
     def agent(name: int) -> None:
         key, number = b"agent-%d" % name, 0
@@ -177,8 +67,10 @@ def test_many_threads_with_small_and_large_appends_keep_each_keys_order(opened):
         assert mine == list(range(175))
 
 
-def test_holes_that_transactions_leave_are_passed_and_aborted_records_are_not_read(opened, kafka):
-    log = opened(partitions=1)
+def test_holes_that_transactions_leave_are_passed_and_aborted_records_are_not_read(
+    open_kafka, kafka
+):
+    log = open_kafka(partitions=1)
     log.append([numbered(1)])
     producer = Producer(
         {"bootstrap.servers": kafka.bootstrap, "transactional.id": uuid.uuid4().hex}
@@ -200,8 +92,8 @@ def test_holes_that_transactions_leave_are_passed_and_aborted_records_are_not_re
     assert log.at(Position(0, 3)) is None
 
 
-def test_what_a_failed_poll_may_have_passed_is_read_again(opened):
-    log = opened(partitions=1)
+def test_what_a_failed_poll_may_have_passed_is_read_again(open_kafka):
+    log = open_kafka(partitions=1)
     log.append([numbered(n) for n in range(6)])
     reader = log.reader({0: 0})
     assert values(reader.poll(records_max=2, wait_seconds=5)) == [b"0", b"1"]
@@ -223,8 +115,8 @@ class CutOff:
         raise LogUnavailable("here", "cut off")
 
 
-def test_a_consumer_that_stands_still_is_replaced_and_counted(opened):
-    log = opened(partitions=1)
+def test_a_consumer_that_stands_still_is_replaced_and_counted(open_kafka):
+    log = open_kafka(partitions=1)
     log.append([numbered(1)])
     reader = log.reader({0: 0}, stuck_seconds=0.1)
     read_up_to(reader, log.ends())
@@ -241,29 +133,18 @@ def test_a_consumer_that_stands_still_is_replaced_and_counted(opened):
     assert log.reader_restarts == 1
 
 
-def test_an_idle_reader_is_not_taken_for_a_stuck_one(opened):
-    log = opened(partitions=1)
+def test_an_idle_reader_is_not_taken_for_a_stuck_one(open_kafka):
+    log = open_kafka(partitions=1)
     reader = log.reader({0: 0}, stuck_seconds=0.01)
     for _ in range(10):
         assert reader.poll(records_max=5, wait_seconds=0.02) == []
     assert log.reader_restarts == 0
 
 
-def test_a_topic_made_anew_with_fewer_partitions_is_found_out_by_an_append(opened, admin, tenant):
-    log = opened(partitions=2)
-    log.append([numbered(1)])
-    for future in admin.delete_topics([log.topic]).values():
-        future.result(10)
-    eventually(lambda: log.topic not in admin.list_topics(timeout=10).topics, what="it is gone")
-    make_topic(admin, tenant, partitions=1)
-    with pytest.raises(LogReplaced, match="it has 1 partitions, and had 2"):
-        log.append([numbered(n) for n in range(100)])
-
-
 # The broker is away
 
 
-def test_a_log_can_not_be_opened_while_no_broker_answers():
+def test_a_log_can_not_be_open_kafka_while_no_broker_answers():
     started = time.monotonic()
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(LogUnavailable, match=address):
@@ -276,8 +157,10 @@ def test_a_host_that_does_not_exist_is_named():
         KafkaLog.open("no-such-host.invalid:9092", tenant="acme", timeout_seconds=0.5)
 
 
-def test_what_was_acknowledged_outlives_a_killed_broker_and_all_goes_on_by_itself(opened, kafka):
-    log = opened(partitions=2)
+def test_what_was_acknowledged_outlives_a_killed_broker_and_all_goes_on_by_itself(
+    open_kafka, kafka
+):
+    log = open_kafka(partitions=2)
     before = [numbered((n, "before"), key=b"agent-%d" % n) for n in range(100)]
     acknowledged = [*log.append(before), *places(log, [numbered("last", value=b"last")])]
     reader = log.reader({0: 0, 1: 0})
@@ -301,8 +184,8 @@ def test_what_was_acknowledged_outlives_a_killed_broker_and_all_goes_on_by_itsel
     assert log.wait({0: 0, 1: 0}, timeout_seconds=10)
 
 
-def test_appends_that_run_while_the_broker_dies_and_returns_lose_nothing(opened, kafka):
-    log = opened(partitions=2)
+def test_appends_that_run_while_the_broker_dies_and_returns_lose_nothing(open_kafka, kafka):
+    log = open_kafka(partitions=2)
     acknowledged = {}
     stop = threading.Event()
 

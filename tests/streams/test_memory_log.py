@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from contracts.log_contract import JAVA_PARTITIONS, LogContract
+from contracts.log_appending import JAVA_PARTITIONS
+from contracts.log_contract import LogContract
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.schemas.partitioning import murmur2, partition_of
 from mnemolog.streams.memory_log import InMemoryLog
