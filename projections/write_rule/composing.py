@@ -1,7 +1,7 @@
 """How the rules of events put their drafts together."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mnemolog.projections.write_rule.drafts import Draft, binding_importance, importance_of
 from mnemolog.projections.write_rule.outright import statements
@@ -14,9 +14,16 @@ ALL_KINDS: Final = frozenset({"constraint", "decision", "preference"})
 _ENDS: Final = (".", "!", "?", ":", ";", "。", "！", "？", "：", "；", "…")
 
 
+class Words(NamedTuple):
+    """A text with our labels in it, and its words without them."""
+
+    text: str
+    names_in: str
+
+
 def draft(
     kind: str,
-    text: str,
+    words: Words | str,
     write: WritePolicy,
     *,
     success: bool | None = False,
@@ -25,7 +32,8 @@ def draft(
 ) -> Draft:
     """Return a draft whose importance follows from *kind* and from what came of it."""
     importance = importance_of(kind, write, success=success, praised=praised)
-    return Draft(kind=kind, text=text, importance=importance, **told)
+    text, names_in = words if isinstance(words, Words) else (words, words)
+    return Draft(kind=kind, text=text, names_in=names_in, importance=importance, **told)
 
 
 def head(text: str, write: WritePolicy, *, reason: str, success: bool | None = False) -> Draft:
@@ -48,20 +56,25 @@ def said_outright(
         yield Draft(
             kind=kind,
             text=said + cut(statement.text, characters_max=STATEMENT_CHARACTERS_MAX),
+            names_in=statement.text,
             importance=binding_importance(kind, write),
             stated_by=stated_by,
             reason=f"said outright: {statement.rule.name}",
         )
 
 
-def labelled(label: str, text: str | None) -> str:
-    """Return *text* behind its label, or nothing where there is no text."""
-    return f"{label}: {text}" if text and text.strip() else ""
+def labelled(*parts: tuple[str, str | None]) -> Words:
+    """Return *parts*, each behind its label, as sentences of one text; empty ones are left out.
+
+    >>> labelled(("Blocked", "no access"), ("Needs", "a key"), ("By", None)).text
+    'Blocked: no access. Needs: a key'
+    """
+    told = [(label, text.strip()) for label, text in parts if text and text.strip()]
+    with_labels = [f"{label}: {text}" if label else text for label, text in told]
+    return Words(_joined(with_labels), _joined([text for _, text in told]))
 
 
-def joined(*parts: str) -> str:
-    """Return *parts* as sentences of one text, empty ones left out."""
-    told = [part.strip() for part in parts if part.strip()]
+def _joined(told: list[str]) -> str:
     stopped = [part if part.endswith(_ENDS) else f"{part}." for part in told[:-1]]
     return " ".join([*stopped, *told[-1:]])
 

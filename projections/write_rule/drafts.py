@@ -30,7 +30,8 @@ class Draft:
     reason: str
     confidence: int | None = None  # None: by who stated it
     tags: Sequence[str] = ()
-    entities: Sequence[str] = ()  # beside those found in the text
+    entities: Sequence[str] = ()  # beside those found in its words
+    names_in: str | None = None  # its words without our labels, where they differ from the text
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     from_events: Sequence[str] = ()

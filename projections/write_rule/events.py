@@ -5,16 +5,16 @@ people and agents say is searched for constraints, decisions and preferences. Of
 says in a conversation only decisions count, since it restates constraints all the time.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 from mnemolog.projections.write_rule.composing import (
     ALL_KINDS,
+    Words,
     data_text,
     draft,
     head,
-    joined,
     labelled,
     said_outright,
 )
@@ -58,7 +58,7 @@ def _message(event: ex.MessageExchanged, write: WritePolicy) -> Drafts:
     said = f"{event.speaker}: " if event.speaker else ""
     episode = draft(
         "episode",
-        said + event.text,
+        Words(said + event.text, event.text),
         write,
         stated_by=stated_by,
         reason=f"message.exchanged: what the {event.role} said",
@@ -89,16 +89,14 @@ def _observation(event: ex.ObservationRecorded, write: WritePolicy) -> Drafts:
 
 
 def _decision(event: ex.DecisionMade, write: WritePolicy) -> Drafts:
-    text = joined(
-        event.what,
-        labelled("Why", event.why),
-        labelled("Alternatives", "; ".join(event.alternatives)),
+    words = labelled(
+        ("", event.what), ("Why", event.why), ("Alternatives", "; ".join(event.alternatives))
     )
     confidence = None if event.confidence is None else thousandths(event.confidence)
     return [
         draft(
             "decision",
-            text,
+            words,
             write,
             stated_by="agent",
             reason="decision.made: what was chosen and why",
@@ -123,32 +121,37 @@ def _action(event: ex.ActionFinished, write: WritePolicy) -> Drafts:
 
 
 def _task_started(event: ex.TaskStarted, write: WritePolicy) -> Drafts:
-    text = joined(f"Task started: {event.goal}", labelled("Plan", event.plan))
-    episode = draft("episode", text, write, stated_by="agent", reason="task.started: the goal")
+    words = labelled(("Task started", event.goal), ("Plan", event.plan))
+    episode = draft("episode", words, write, stated_by="agent", reason="task.started: the goal")
     return [episode, *said_outright(event.goal, write, stated_by="agent")]
 
 
 def _task_blocked(event: ex.TaskBlocked, write: WritePolicy) -> Drafts:
-    text = joined(f"Task blocked: {event.reason}", labelled("Needs", event.needs))
-    return [draft("episode", text, write, stated_by="agent", reason="task.blocked: the reason")]
+    words = labelled(("Task blocked", event.reason), ("Needs", event.needs))
+    return [draft("episode", words, write, stated_by="agent", reason="task.blocked: the reason")]
 
 
 def _task_completed(event: ex.TaskCompleted, write: WritePolicy) -> Drafts:
     word = "Task completed" if event.success else "Task failed"
-    return list(_ended(event, f"{word}: {event.outcome}", write, success=event.success))
+    return list(_ended(event, word, write, success=event.success))
 
 
 def _task_abandoned(event: ex.TaskAbandoned, write: WritePolicy) -> Drafts:
-    return list(_ended(event, f"Task abandoned: {event.outcome}", write, success=False))
+    return list(_ended(event, "Task abandoned", write, success=False))
 
 
 def _ended(
-    event: ex.TaskCompleted | ex.TaskAbandoned, text: str, write: WritePolicy, *, success: bool
+    event: ex.TaskCompleted | ex.TaskAbandoned, label: str, write: WritePolicy, *, success: bool
 ) -> Iterator[Draft]:
     """Yield what came of a task, and what it taught as a memory of its own."""
     name = event.event_type
     yield draft(
-        "episode", text, write, stated_by="agent", reason=f"{name}: the outcome", success=success
+        "episode",
+        labelled((label, event.outcome)),
+        write,
+        stated_by="agent",
+        reason=f"{name}: the outcome",
+        success=success,
     )
     if event.lesson and not noise(event.lesson):
         yield draft(
@@ -162,9 +165,8 @@ def _ended(
 
 
 def _plan(event: ex.PlanChanged, write: WritePolicy) -> Drafts:
-    steps = "; ".join(f"{number}. {step}" for number, step in enumerate(event.steps, start=1))
-    text = joined(event.plan, labelled("Steps", steps), labelled("Because", event.reason))
-    plan = draft("plan", text, write, stated_by="agent", reason="plan.changed: the plan")
+    words = labelled(("", event.plan), ("Steps", _listed(event.steps)), ("Because", event.reason))
+    plan = draft("plan", words, write, stated_by="agent", reason="plan.changed: the plan")
     return [plan, *said_outright(event.plan, write, stated_by="agent")]
 
 
@@ -175,7 +177,7 @@ def _feedback(event: ex.FeedbackGiven, write: WritePolicy) -> Drafts:
     of_memory = event.target_kind == "memory"
     episode = draft(
         "episode",
-        f"{event.given_by}: {comment}" if event.given_by else comment,
+        labelled((event.given_by or "", comment)),
         write,
         stated_by="user",
         reason="feedback.given: the comment",
@@ -205,7 +207,7 @@ def _session_ended(event: ex.SessionEnded, write: WritePolicy) -> Drafts:
     return [
         draft(
             "episode",
-            f"Session ended: {event.outcome}",
+            labelled(("Session ended", event.outcome)),
             write,
             stated_by="agent",
             reason="session.ended: the outcome",
@@ -248,13 +250,13 @@ def _consolidated(event: mem.KnowledgeConsolidated, write: WritePolicy) -> Draft
 
 
 def _skill(event: mem.SkillLearned, write: WritePolicy) -> Drafts:
-    steps = "; ".join(f"{number}. {step}" for number, step in enumerate(event.steps, start=1))
-    text = joined(
-        f"{event.name}: {event.description}",
-        labelled("When", event.when),
-        labelled("Steps", steps),
-    )
-    return [draft("skill", text, write, stated_by="agent", reason="skill.learned: the skill")]
+    told = f"{event.name}: {event.description}"
+    words = labelled(("", told), ("When", event.when), ("Steps", _listed(event.steps)))
+    return [draft("skill", words, write, stated_by="agent", reason="skill.learned: the skill")]
+
+
+def _listed(steps: Sequence[str]) -> str:
+    return "; ".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
 
 
 RULES: Final[Mapping[type[Event], Rule]] = MappingProxyType(

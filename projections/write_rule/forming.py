@@ -48,6 +48,7 @@ def formed_in(batch: Batch, step: Step) -> Formed:
 
 def _formed(recorded: RecordedEvent, ordinal: int, draft: Draft) -> FormedMemory:
     envelope = recorded.envelope
+    words = draft.text if draft.names_in is None else draft.names_in
     confidence = CONFIDENCE[draft.stated_by] if draft.confidence is None else draft.confidence
     return FormedMemory(
         id=memory_id(recorded.identity, ordinal),
@@ -58,7 +59,7 @@ def _formed(recorded: RecordedEvent, ordinal: int, draft: Draft) -> FormedMemory
         confidence=confidence,
         stated_by=draft.stated_by,
         tags=_each_once(recorded.event.tags, draft.tags),
-        entities=_each_once(draft.entities, entities(draft.text)),
+        entities=_each_once(draft.entities, entities(words)),
         reason=draft.reason,
         occurred_at=recorded.occurred_at,
         valid_from=draft.valid_from,
