@@ -53,7 +53,7 @@ generate: venv ## write the JSON Schemas and the AsyncAPI document anew from the
 	$(BIN)/python -m mnemolog.schemas.generate
 
 killtest: venv ## kill -9 importing and projecting processes at random; ARGS are the script's
-	$(BIN)/python tests/integration/kill_storm.py $(ARGS)
+	$(BIN)/python tests/support/kill_storm.py $(ARGS)
 
 bench: venv ## run the benchmark's scenarios; ARGS are the script's
 	$(BIN)/python bench/run.py $(ARGS)
