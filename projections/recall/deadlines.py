@@ -72,6 +72,11 @@ class Call(Generic[T]):
         try:
             self._future.set_result(work())
         except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
-            self._future.set_exception(error)
+            self._future.set_exception(_told(error))
         finally:
             slot.release()
+
+
+def _told(error: BaseException) -> Exception:
+    """Return what the caller may catch: a call's own exit must not end the caller."""
+    return error if isinstance(error, Exception) else RuntimeError(repr(error))
