@@ -1,0 +1,1 @@
+DELETE FROM formed_memories WHERE memory IN (SELECT memory FROM forgotten_memories);
