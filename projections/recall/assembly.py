@@ -39,14 +39,14 @@ class Assembled:
     left_out: int
 
 
-def assembled(ranked: Sequence[RecalledMemory], *, hits_max: int, tokens_max: int) -> Assembled:
+def assembled(ranked: Iterable[RecalledMemory], *, hits_max: int, tokens_max: int) -> Assembled:
     """Return the best of *ranked* that fit *tokens_max*, at most *hits_max*, in their order.
 
     Where a whole text does not fit, its shorter levels are tried, longest first; what still does
     not fit is left out, and a smaller one behind it may take its place. If nothing fits, the
     start of the best is shown. The text is never longer than *tokens_max* by `tokens_of`.
     """
-    distinct = list(without_repeats(ranked, hits_max=hits_max))
+    distinct = without_repeats(ranked, hits_max=hits_max)
     labels = labels_for(memory.text for memory in distinct)
     top = _top(distinct, labels)
     budget = tokens_max - tokens_of(top)
@@ -58,10 +58,11 @@ def assembled(ranked: Sequence[RecalledMemory], *, hits_max: int, tokens_max: in
     return Assembled(tuple(fitting), text, tokens_of(text), left_out)
 
 
-def without_repeats(ranked: Iterable[RecalledMemory], *, hits_max: int) -> Iterator[RecalledMemory]:
-    """Yield the first *hits_max* that say something new, each with the ids of its repeats.
+def without_repeats(ranked: Iterable[RecalledMemory], *, hits_max: int) -> list[RecalledMemory]:
+    """Return the first *hits_max* that say something new, each with the repeats seen until then.
 
-    Texts that differ in case, width, spaces or punctuation alone say the same.
+    Texts that differ in case, width, spaces or the signs between sentences alone say the same.
+    What follows is not looked at.
     """
     kept: dict[str, RecalledMemory] = {}
     for memory in ranked:
@@ -71,7 +72,9 @@ def without_repeats(ranked: Iterable[RecalledMemory], *, hits_max: int) -> Itera
             kept[said] = replace(first, repeats=(*first.repeats, memory.id))
         elif len(kept) < hits_max:
             kept[said] = memory
-    yield from kept.values()
+        else:
+            break
+    return list(kept.values())
 
 
 def told(text: str) -> str:

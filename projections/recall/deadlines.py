@@ -1,20 +1,23 @@
 """Calls that may hang or fail, under one deadline: what is late or broken is named, never raised.
 
-Each call has a thread of its own, which ends with the call; one that never ends can't keep the
-process from ending. At most `CALLS_PER_SIGNAL_MAX` calls of a signal are under way in a process,
-so that a model that hangs costs that many threads and no more.
+Each call has a thread to itself while it runs; threads that have nothing to do wait for the next
+call. A call that never ends can't keep the process from ending. At most `CALLS_PER_SIGNAL_MAX`
+calls of a signal are under way in a process, so a model that hangs costs that many threads.
 """
 
+import os
 import threading
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Final, Generic, TypeVar
 
 from mnemolog.schemas.errors import shown
 
 CALLS_PER_SIGNAL_MAX: Final = 32
+IDLE_THREADS_MAX: Final = 16
 
 T = TypeVar("T")
 
@@ -42,10 +45,14 @@ class Call(Generic[T]):
         self.name = name
         self._future: Future[T] = Future()
         slot = _slots[name]
-        if slot.acquire(blocking=False):
-            self._start(work, slot)
-        else:
+        if not slot.acquire(blocking=False):
             self._future.set_exception(RuntimeError("too many calls are under way"))
+            return
+        try:
+            _give_to_a_thread(lambda: self._run(work, slot))
+        except RuntimeError as error:  # the system has no thread left
+            slot.release()
+            self._future.set_exception(error)
 
     def outcome(self, *, seconds: float) -> tuple[T | None, str | None]:
         """Return what the call gave within *seconds*, or None and why it is missing."""
@@ -58,23 +65,43 @@ class Call(Generic[T]):
         except Exception as error:  # noqa: BLE001 - a signal may raise anything; the others serve
             return None, f"{self.name}: {error}"
 
-    def _start(self, work: Callable[[], T], slot: threading.BoundedSemaphore) -> None:
-        run = threading.Thread(
-            target=self._run, args=(work, slot), name=f"recall-{self.name}", daemon=True
-        )
-        try:
-            run.start()
-        except RuntimeError as error:  # the system has no thread left
-            slot.release()
-            self._future.set_exception(error)
-
     def _run(self, work: Callable[[], T], slot: threading.BoundedSemaphore) -> None:
         try:
-            self._future.set_result(work())
+            answer = work()
         except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
-            self._future.set_exception(_told(error))
-        finally:
             slot.release()
+            self._future.set_exception(_told(error))
+        else:
+            slot.release()
+            self._future.set_result(answer)
+
+
+class _Worker:
+    """A thread that runs one call after another, and waits among the idle ones in between."""
+
+    def __init__(self) -> None:
+        self.calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        threading.Thread(target=self._live, name="mnemolog-recall", daemon=True).start()
+
+    def _live(self) -> None:
+        while True:
+            self.calls.get()()
+            if len(_idle) >= IDLE_THREADS_MAX:
+                return
+            _idle.append(self)
+
+
+_idle: Final[deque[_Worker]] = deque()
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _give_to_a_thread(call: Callable[[], None]) -> None:
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
+    worker.calls.put(call)
 
 
 def _told(error: BaseException) -> Exception:

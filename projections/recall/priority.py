@@ -6,7 +6,7 @@ with every term. Decay enters once, through the weight's term. Pure functions.
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -46,7 +46,12 @@ class Terms:
 
     def named(self) -> dict[str, float]:
         """Return the terms by name."""
-        return asdict(self)
+        return {
+            "relevance": self.relevance,
+            "recency": self.recency,
+            "importance": self.importance,
+            "weight": self.weight,
+        }
 
 
 def recency(occurred_at: datetime, *, at: datetime, hours: float) -> float:

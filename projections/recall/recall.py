@@ -4,7 +4,7 @@ Each step is a module of its own: `signals` find, `fusion` weighs, `priority` ra
 writes. What is late or broken is named in the answer; only a question out of bounds raises.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
@@ -156,30 +156,29 @@ def _ranked(
     relevant: Relevance,
     *,
     topic: str,
-) -> list[RecalledMemory]:
-    """Return the candidates by priority, ties by id."""
+) -> Iterator[RecalledMemory]:
+    """Yield the candidates by priority, ties by id; each is made when it is asked for."""
     explained = _explained(hits) if question.explain else {}
     ranked = []
     for row in candidates.rows.values():
-        known, standing = weighed.get(row.id), candidates.standings[row.id]
-        terms = _terms(question, row, relevant.of(row.id), known)
-        share = OUTDATED_SHARE if standing.is_outdated else 1.0
-        ranked.append(
-            RecalledMemory(
-                row=row,
-                text=row.text,
-                block="",
-                level=0,
-                tokens=0,
-                score=share * terms.priority(FOCUSES[question.focus]),
-                scores={**relevant.shares(row.id), **terms.named()},
-                signals=explained.get(row.id, {}),
-                weight=None if known is None else known.weight,
-                standing=standing,
-                provenance=Provenance.of(row, topic=topic),
-            )
+        terms = _terms(question, row, relevant.of(row.id), weighed.get(row.id))
+        share = OUTDATED_SHARE if candidates.standings[row.id].is_outdated else 1.0
+        ranked.append((-share * terms.priority(FOCUSES[question.focus]), row.id, terms))
+    for score, id_, terms in sorted(ranked, key=lambda one: one[:2]):
+        row, known = candidates.rows[id_], weighed.get(id_)
+        yield RecalledMemory(
+            row=row,
+            text=row.text,
+            block="",
+            level=0,
+            tokens=0,
+            score=-score,
+            scores={**relevant.shares(id_), **terms.named()},
+            signals=explained.get(id_, {}),
+            weight=None if known is None else known.weight,
+            standing=candidates.standings[id_],
+            provenance=Provenance.of(row, topic=topic),
         )
-    return sorted(ranked, key=lambda memory: (-memory.score, memory.id))
 
 
 def _terms(question: Question, row: MemoryRow, relevant: float, known: Weighed | None) -> Terms:
@@ -201,7 +200,7 @@ def _explained(hits: Found) -> Mapping[str, Mapping[str, SignalScore]]:
 
 
 def _answer(
-    question: Question, ranked: Sequence[RecalledMemory], *, missing: tuple[str, ...]
+    question: Question, ranked: Iterable[RecalledMemory], *, missing: tuple[str, ...]
 ) -> Recalled:
     shown = assembled(ranked, hits_max=question.hits_max, tokens_max=question.tokens_allowed)
     return Recalled(

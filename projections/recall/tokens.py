@@ -9,7 +9,7 @@ from typing import Final
 
 import regex
 
-_WIDE_OR_RUN: Final = regex.compile("(?P<wide>[\u2e80-\U0010ffff])|[^\\s\u2e80-\U0010ffff]+")
+_WIDE_OR_RUN: Final = regex.compile("(?P<wide>[\u2e80-\U0010ffff])|[^\u2e80-\U0010ffff]+")
 _BYTES_OF_TOKEN: Final = 4
 
 
@@ -20,6 +20,13 @@ def tokens_of(text: str) -> int:
     (4, 5, 0)
     """
     return sum(
-        1 if match["wide"] else -(-len(match[0].encode("utf-8", "replace")) // _BYTES_OF_TOKEN)
-        for match in _WIDE_OR_RUN.finditer(text)
+        -(-len(word) // _BYTES_OF_TOKEN) if word.isascii() else _tokens_of_word(word)
+        for word in text.split()
+    )
+
+
+def _tokens_of_word(word: str) -> int:
+    return sum(
+        1 if match["wide"] else -(-len(match[0].encode()) // _BYTES_OF_TOKEN)
+        for match in _WIDE_OR_RUN.finditer(word)
     )
