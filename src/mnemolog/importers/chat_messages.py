@@ -25,7 +25,7 @@ _ROLES: Final = {
 _ESSENCE: Final = ("role", "content", "name", "tool_calls", "function_call", "tool_call_id")
 _TEXT_KINDS: Final = ("text", "input_text", "output_text", "refusal")
 _ADDRESSES: Final = ("url", "file_id", "id")
-_ERROR = re.compile(r'\s*(?:error\s*:|\{\s*"error"\s*:\s*(?!null))', re.IGNORECASE)
+_ERROR = re.compile(r'\s*(?:error\s*:|\{\s*"error"\s*:\s*+(?!null|false|""))', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

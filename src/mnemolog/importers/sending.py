@@ -84,9 +84,8 @@ def _reason(placed: Placed, error: InvalidEvent) -> str:
     """Say why a draft was refused; a text that is too long is told with both sizes."""
     value = placed.draft.fields.get(error.field)
     if isinstance(value, str) and len(value) > TEXT_CHARS_MAX:
-        return (
-            f"{error.field} has {len(value)} characters; an event's text at most {TEXT_CHARS_MAX}"
-        )
+        size = f"{error.field} has {len(value)} characters"
+        return f"{size}; an event's text has at most {TEXT_CHARS_MAX}"
     return str(error)
 
 
