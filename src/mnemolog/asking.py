@@ -1,6 +1,6 @@
 """The verbs that answer: recall, get, history, why, resume, timeline, sql. They write nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
@@ -15,7 +15,7 @@ from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.errors import NotFound
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.times import instant
-from mnemolog.scope import Ref, When, ref_id
+from mnemolog.scope import Names, Ref, When, is_memory, ref_id
 from mnemolog.waiting import WAIT_SECONDS, wait_for
 
 if TYPE_CHECKING:
@@ -64,9 +64,10 @@ class Known:
 class Asker:
     """The reading half of `Memory`. Any thread may use it."""
 
-    def __init__(self, engine: Engine, readers: Readers) -> None:
+    def __init__(self, engine: Engine, readers: Readers, defaults: Names) -> None:
         self._engine = engine
         self._readers = readers
+        self._defaults = defaults
 
     def recall(
         self,
@@ -86,17 +87,16 @@ class Asker:
         """Return the memories that bear on *question*, best first, with their sources.
 
         With *after* the answer knows what that token covers. What is not ready within
-        *timeout_seconds* is left out and named in `missing`. Raises InvalidSetting, or TimedOut
-        or Parked where *after* can't be reached.
+        *timeout_seconds* is left out and named in `missing`. This handle's user and project
+        restrict it unless *where* says otherwise. Raises InvalidSetting, or TimedOut or Parked
+        where *after* can't be reached.
         """
-        from mnemolog.projections.recall.recall import recall  # noqa: PLC0415 - brings numpy
-
         if after is not None:
             wait_for(self._engine, after, timeout_seconds=WAIT_SECONDS)
         asked = Question(
             text=question,
             at=_moment(at, "at") or present(),
-            where=_filter(where, include_outdated=include_outdated),
+            where=_filter({**self._mine(), **where}, include_outdated=include_outdated),
             hits_max=hits_max,
             tokens_max=tokens_max,
             focus=focus,
@@ -104,6 +104,13 @@ class Asker:
             as_of=_moment(as_of, "as_of"),
             explain=explain,
         )
+        answer = self._answer_to(asked)
+        self._answered(question, answer)
+        return answer
+
+    def _answer_to(self, asked: Question) -> "Recalled":
+        from mnemolog.projections.recall.recall import recall  # noqa: PLC0415 - brings numpy
+
         return recall(
             asked,
             reader=self._readers.memories(),
@@ -111,6 +118,10 @@ class Asker:
             embedder=self._engine.embedder(),
             topic=self._engine.log.topic,
         )
+
+    def get(self, ref: Ref) -> Known | RecordedEvent:
+        """Return a memory with its weight, or an event whole. Raises NotFound."""
+        return self.memory(ref) if is_memory(ref) else self.event(ref)
 
     def memory(self, ref: Ref) -> Known:
         """Return a memory. Raises NotFound."""
@@ -174,7 +185,7 @@ class Asker:
         )
 
     def checkpoints(
-        self, *, task: str | None, agent: str | None, rows_max: int
+        self, *, task: str | None = None, agent: str | None = None, rows_max: int = TIMELINE_ROWS
     ) -> "Sequence[SavedCheckpoint]":
         """Return saved checkpoints of a task and an agent, the newest first."""
         reader = self._readers.checkpoints()
@@ -211,6 +222,12 @@ class Asker:
             memories=self._readers.memories(),
         )
 
+    def _answered(self, question: str, answer: "Recalled") -> None:
+        """Hear of an answer; what only asks does nothing with it."""
+
+    def _mine(self) -> dict[str, Any]:
+        return {name: self._defaults.get(name) for name in ("user", "project")}
+
     def _places(self, event_id: str) -> Sequence[Position]:
         reader = self._readers.checkpoints()
         return [] if reader is None else reader.places(event_id)
@@ -220,7 +237,7 @@ def _moment(value: When | None, field: str) -> datetime | None:
     return None if value is None else instant(value, field=field)[0]
 
 
-def _filter(where: Asked, *, include_outdated: bool) -> Filter:
+def _filter(where: Mapping[str, Any], *, include_outdated: bool) -> Filter:
     unknown = sorted(where.keys() - Asked.__annotations__.keys())
     if unknown:
         raise TypeError(f"{unknown[0]!r} is no keyword of recall")

@@ -7,23 +7,20 @@ in `asking`, the wait for read models in `waiting`, rebuild and verify in `maint
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from mnemolog.asking import TIMELINE_ROWS, Asked, Asker, Known
+from mnemolog.asking import Asker
 from mnemolog.engine import Engine, present
 from mnemolog.maintaining import Rebuilt, checked, digests, rebuild, verify
-from mnemolog.projections.recall.question import RECALL_SECONDS
 from mnemolog.readers import Readers
 from mnemolog.recording import Recorder
 from mnemolog.replay.comparing import Comparison
-from mnemolog.replay.lineage import Node
 from mnemolog.replay.rebuilding import Stage
 from mnemolog.schemas.checkpoint import TaskState
-from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.errors import ReadOnly
 from mnemolog.schemas.events import Event, memory
 from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.ids import fresh_id
 from mnemolog.schemas.positions import Token
-from mnemolog.scope import Names, Ref, Scope, When, is_memory, ref_id
+from mnemolog.scope import Names, Ref, Scope, is_memory, ref_id
 from mnemolog.settings import Settings
 from mnemolog.streams.publishing import Appended
 from mnemolog.waiting import ROWS, WAIT_SECONDS, wait_for
@@ -32,9 +29,6 @@ from mnemolog.writing import Writer
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from mnemolog.projections.analytics.query import Table
-    from mnemolog.projections.checkpoints.resume import Resumed
-    from mnemolog.projections.checkpoints.stored import SavedCheckpoint, TimelineEntry
     from mnemolog.projections.recall.recall import Recalled
 
 Tell = Callable[[Stage], None]
@@ -44,7 +38,7 @@ def _silent(_: Stage) -> None:
     """Tell nobody how far it is."""
 
 
-class Memory(Writer):
+class Memory(Writer, Asker):
     """An agent's memory: append what happens, recall what matters, resume, ask, rebuild.
 
     *data* is a folder, or ":memory:" for one that ends with the process. *log* is
@@ -86,9 +80,9 @@ class Memory(Writer):
         names = () if rebuilding is None else checked(rebuilding)
         self._engine = Engine(settings, read_only=read_only, projects=projects, rebuilding=names)
         self._readers = Readers(self._engine)
-        self._asker = Asker(self._engine, self._readers)
         self._recorder = Recorder(self._engine.publisher)
-        super().__init__(self._engine.publisher, defaults)
+        Writer.__init__(self, self._engine.publisher, defaults)
+        Asker.__init__(self, self._engine, self._readers, defaults)
 
     # Appending: the verbs of `Writer`, and those that have to know what is there.
 
@@ -144,7 +138,7 @@ class Memory(Writer):
         """
         memories = [ref_id(ref) for ref in refs if is_memory(ref)]
         events = [ref_id(ref) for ref in refs if not is_memory(ref)]
-        events += [self._asker.memory(name).row.event_id for name in memories]
+        events += [self.memory(name).row.event_id for name in memories]
         fields = {
             "memories": memories,
             "events": list(dict.fromkeys(events)),
@@ -153,90 +147,7 @@ class Memory(Writer):
         }
         return self.append(memory.MemoryForgotten, fields, scope)
 
-    # Asking.
-
-    def recall(
-        self,
-        question: str,
-        *,
-        hits_max: int = 10,
-        tokens_max: int | None = None,
-        focus: str = "balanced",
-        after: Token | None = None,
-        timeout_seconds: float = RECALL_SECONDS,
-        at: When | None = None,
-        as_of: When | None = None,
-        include_outdated: bool = False,
-        explain: bool = False,
-        **where: Unpack[Asked],
-    ) -> "Recalled":
-        """Return the memories that bear on *question*, best first; see `Asker.recall`.
-
-        This handle's user and project restrict it unless *where* says otherwise.
-        """
-        mine: dict[str, Any] = {name: self._defaults.get(name) for name in ("user", "project")}
-        answer = self._asker.recall(
-            question,
-            hits_max=hits_max,
-            tokens_max=tokens_max,
-            focus=focus,
-            after=after,
-            timeout_seconds=timeout_seconds,
-            at=at,
-            as_of=as_of,
-            include_outdated=include_outdated,
-            explain=explain,
-            **{**mine, **where},
-        )
-        if self._engine.settings.records_recalls and not self._engine.read_only:
-            self._record(question, answer)
-        return answer
-
-    def get(self, ref: Ref) -> Known | RecordedEvent:
-        """Return a memory with its weight, or an event whole. Raises NotFound."""
-        return self._asker.memory(ref) if is_memory(ref) else self._asker.event(ref)
-
-    def history(self, ref: Ref) -> list[RecordedEvent]:
-        """Return the events that formed and changed a memory, oldest first. Raises NotFound."""
-        return self._asker.history(ref)
-
-    def why(self, ref: Ref) -> Node:
-        """Return what a memory or decision came from, down to events. Raises NotFound."""
-        return self._asker.why(ref)
-
-    def resume(self, task: str, *, at: When | None = None) -> "Resumed":
-        """Return where *task* stands, with a text for a prompt. Raises NotFound."""
-        return self._asker.resume(task, at=at)
-
-    def timeline(
-        self,
-        *,
-        agent: str | None = None,
-        task: str | None = None,
-        session: str | None = None,
-        project: str | None = None,
-        rows_max: int = TIMELINE_ROWS,
-    ) -> "Sequence[TimelineEntry]":
-        """Return the last events of an agent, a task, a session or a project, oldest first."""
-        return self._asker.timeline(
-            agent=agent, task=task, session=session, project=project, rows_max=rows_max
-        )
-
-    def checkpoints(
-        self, *, task: str | None = None, agent: str | None = None, rows_max: int = TIMELINE_ROWS
-    ) -> "Sequence[SavedCheckpoint]":
-        """Return saved checkpoints of a task and an agent, the newest first."""
-        return self._asker.checkpoints(task=task, agent=agent, rows_max=rows_max)
-
-    def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
-        """Return what one read-only statement says of the published tables."""
-        return self._asker.sql(statement, parameters=parameters, fresh=fresh)
-
     # Waiting and keeping.
-
-    def end(self) -> Token:
-        """Return the token of all that the log holds now."""
-        return self._asker.end()
 
     def wait_for(
         self,
@@ -295,7 +206,10 @@ class Memory(Writer):
     ) -> None:
         self.close()
 
-    def _record(self, question: str, answer: "Recalled") -> None:
+    def _answered(self, question: str, answer: "Recalled") -> None:
+        """Let the recall be recorded, if settings say so."""
+        if self._engine.read_only or not self._engine.settings.records_recalls:
+            return
         fields = {
             "question": question,
             "memories": [{"memory": m.id, "score": m.score} for m in answer.memories],
