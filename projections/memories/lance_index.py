@@ -35,7 +35,7 @@ from mnemolog.schemas.errors import InvalidSetting, StoreUnavailable
 
 WRITE_SECONDS_MAX: Final = 60.0  # of one upsert, retries included
 READ_ROWS_MAX: Final = 4_096  # rows in memory at once when all are read
-_OF_THE_DISK: Final = "os error"  # no rights, no space, too many files: nothing is damaged
+_OF_THE_DISK: Final = ("os error", "[Errno")  # no rights, no space: nothing is damaged
 _PRIMARY_KEY: Final = b"lance-schema:unenforced-primary-key:position"
 
 _log = structlog.get_logger("mnemolog.memories")
@@ -61,10 +61,11 @@ class LanceIndex:
             index = cls._opened(folder, dimensions)
             index.summary()
         except StoreUnavailable as error:
-            if _OF_THE_DISK in str(error):
+            if any(mark in str(error) for mark in _OF_THE_DISK):
                 raise
             _log.warning("index damaged; its rows are written anew", error=str(error))
-            shutil.rmtree(folder / FOLDER)
+            with speaking_of_index(folder):
+                shutil.rmtree(folder / FOLDER)
             index = cls._opened(folder, dimensions)
         return index
 
