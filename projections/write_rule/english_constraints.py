@@ -139,7 +139,8 @@ CONSTRAINTS: Final = (
     rule(
         "en-limit",
         "constraint",
-        cues="exceed|than|limited to|capped at|limit|budget|maximum",
+        cues="exceed|later than|greater than|longer than|higher than|lower than|fewer than"
+        "|more than|less than|limited to|capped at|limit|budget|maximum|cap ",
         pattern=r"""\b(?:can\s?not|can't|may\s+not|must\s+not|shall\s+not|should\s+not|shouldn't|won't)\s+
             (?:exceed\b|be\s+(?:more|less|greater|later|longer|higher|lower|fewer)\s+than\b)
             |\b(?:no|not)\s+(?:later|more)\s+than\s+(?:the\b|\d|[$€£¥]|(?:mon|tues|wednes|thurs|fri|satur|sun)day)
@@ -183,7 +184,7 @@ CONSTRAINTS: Final = (
     rule(
         "en-owns",
         "constraint",
-        cues="own|responsible for|in charge of|maintain",
+        cues="owns|owned by|owner|responsible for|in charge of",
         pattern=r"""(?<!\b(?:who|nobody|no\s+one|none|he|she|it)\s+)\bowns\s+(?!(?:an?|the\s+same|his|her|my|its|their|your
                 |some|many|several|two|three|four|five|\d+)\b)[\w-]
             |\b(?:is|are)\s+owned\s+by\s+(?!(?:an?|nobody|no\s+one)\b)\w
@@ -206,7 +207,8 @@ CONSTRAINTS: Final = (
     rule(
         "en-stack",
         "constraint",
-        cues="stack|we use |we're using|we are using|written in|built with|built on|runs on|run on",
+        cues="stack|we use|only use|always use|all use|now use|currently use|will use|we're using"
+        "|we are using|written in|built with|built on|runs on|run on",
         pattern=r"""\b(?:tech(?:nology|nical)?|our|the|project(?:'s)?)\s+stack\s*(?:is\b|consists\s+of\b|will\s+be\b|[:：])
             |\bwe(?:\s+(?:only|always|all|now|currently|will))?\s+use\s+(?:only\s+)?(?-i:(?=(?:[a-z]+\s+)?[A-Z0-9]))
             |\bwe(?:'re|\s+are)\s+using\s+(?-i:(?=(?:[a-z]+\s+)?[A-Z0-9]))

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from typing import Final
 
-NOISE_CHARACTERS_MAX: Final = 200  # a longer text is no confirmation
+NOISE_CHARACTERS_MAX: Final = 80  # a longer text is no confirmation
 
 _CONFIRMATIONS: Final = frozenset(
     """
