@@ -1,8 +1,9 @@
 """How a memory's weight falls with age and rises with use: closed formulas, and nothing kept.
 
 S = base(kind) x (1 + 4 importance) x (1 + ln(1 + uses)), R = exp(-age / S), weight = clamp(initial
-x R + gains), and in ranking clamp(sqrt(weight), 0.3, 1.5) / 1.5: the numbers are the policy's. It is Ebbinghaus's forgetting curve with a time constant that grows by use
-(MemoryBank, Zhong et al. 2023), and a floor: a decay without one made recall zero after months.
+x R + gains), and in ranking clamp(sqrt(weight), 0.3, 1.5) / 1.5; most numbers are the policy's. It
+is Ebbinghaus's forgetting curve with a time constant that grows by use (as in MemoryBank, Zhong et
+al. 2023), and a floor in ranking: a decay without one made a recall zero after 242 days.
 All are total: they raise for no number that a policy or an event may hold.
 """
 
