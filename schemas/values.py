@@ -7,7 +7,7 @@ integers with all their digits. Equal values are equal bytes.
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from datetime import date
 from typing import Any, Final
 
@@ -66,30 +66,31 @@ def may_need_cleaning(data: bytes) -> bool:
 
 def check_depth(value: Any, *, field: str) -> None:
     """Raise InvalidEvent if *value* nests deeper than `DEPTH_MAX`; never recurses."""
-    level, depth = [value], 0
+    level, depth = _containers([value]), 0
     while level:
-        level = [child for node in level for child in _children(node)]
         depth += 1
-        if depth > DEPTH_MAX + 1:
-            deeper = _depth_beyond(level, depth)
-            raise InvalidEvent(field, "…", f"nesting depth {deeper} > limit {DEPTH_MAX}")
+        if depth > DEPTH_MAX:
+            whole = _depth_from(level, depth)
+            raise InvalidEvent(field, "…", f"nesting depth {whole} > limit {DEPTH_MAX}")
+        level = _inside(level)
 
 
-def _depth_beyond(level: list[Any], depth: int) -> int:
-    while level and depth < 100 * DEPTH_MAX:  # a value that holds itself has no depth
-        level = [child for node in level for child in _children(node)]
+def _depth_from(level: list[Any], depth: int) -> int:
+    """Return the depth of the value whose containers at *depth* are *level*."""
+    while depth < 100 * DEPTH_MAX and (level := _inside(level)):  # one that holds itself has none
         depth += 1
-    return depth - 1
+    return depth
 
 
-def _children(node: Any) -> Iterator[Any]:
-    match node:
-        case dict():
-            yield from node.values()
-        case list() | tuple():
-            yield from node
-        case _:
-            return
+def _inside(level: list[Any]) -> list[Any]:
+    """Return the containers directly within those of *level*."""
+    return _containers(
+        child for node in level for child in (node.values() if isinstance(node, dict) else node)
+    )
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, dict | list | tuple)]
 
 
 def cleaned(value: Any, *, field: str, repairs: Repairs, pointer: str = "") -> Any:
