@@ -9,13 +9,10 @@ from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mnemolog.importers import sending
 from mnemolog.importers.formats import names
-from mnemolog.importers.report import PROBLEMS_KEPT_MAX, SKIPPED_KEPT_MAX
-from mnemolog.schemas.errors import InvalidSetting, StoreUnavailable
+from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.schemas.events.experience import MessageExchanged
 from mnemolog.schemas.positions import Token
 from mnemolog.streams.sqlite_log import SQLiteLog
@@ -132,65 +129,6 @@ def test_standard_input_is_a_file_like_any_other(log, monkeypatch):
     ]
 
 
-# What the log refuses
-
-
-def test_a_text_beyond_the_limit_is_named_with_both_sizes_and_its_neighbours_come(log, tmp_path):
-    path = lines_file(tmp_path, said("one"), said("x" * 1_000_001), said("three"))
-    report = log.take(path)
-    assert texts(log) == ["one", "three"]
-    ((problem,), total) = (report.problems, report.problems_total)
-    assert (total, problem.place) == (1, "line 2")
-    assert problem.reason == "text has 1000001 characters; an event's text has at most 1000000"
-
-
-def test_what_follows_a_refused_event_names_it_as_its_cause_so_that_it_can_come_later(
-    log, tmp_path
-):
-    log.take(lines_file(tmp_path, said("one"), said("好" * 400_000), said("three")))
-    one, three = log.of(MessageExchanged)
-    assert three.envelope.cause not in {None, one.envelope.id}
-
-
-def test_an_event_beyond_the_limit_in_bytes_is_named_with_both_sizes(log, tmp_path):
-    report = log.take(lines_file(tmp_path, said("one"), said("好" * 400_000), said("three")))
-    assert texts(log) == ["one", "three"]
-    assert "the limit is 1048576" in report.problems[0].reason
-
-
-def test_many_refused_events_among_good_ones_are_each_named_in_order(log, tmp_path):
-    bad = {"role": "user", "content": "x", "name": "../up"}
-    lines = [bad if n % 3 == 0 else said(f"n {n}") for n in range(60)]
-    report = log.take(lines_file(tmp_path, *lines), batch=16)
-    assert texts(log) == [f"n {n}" for n in range(60) if n % 3]
-    assert [problem.place for problem in report.problems] == [
-        f"line {n + 1}" for n in range(0, 60, 3)
-    ]
-
-
-def test_the_lists_of_a_report_are_bounded_and_their_totals_are_not(log, tmp_path):
-    lines_file(tmp_path, said("one"), *[b"{bad"] * 150)
-    for number in range(120):
-        (tmp_path / f"{number}.txt").write_text("x")
-    report = log.take(tmp_path)
-    assert (report.problems_total, len(report.problems)) == (150, PROBLEMS_KEPT_MAX)
-    assert (report.skipped_total, len(report.skipped)) == (120, SKIPPED_KEPT_MAX)
-
-
-def test_an_import_that_was_broken_off_is_completed_by_the_next_one(tmp_path):
-    path = lines_file(tmp_path, *(said(f"n {n}") for n in range(20)))
-    there = tmp_path / "log.db"
-    with closing(SQLiteLog.open(there, tenant=TENANT)) as breaking:
-        with pytest.raises(StoreUnavailable):
-            ImportLog(breaking).take(path, batch=5, on_progress=lambda _: breaking.close())
-    with closing(SQLiteLog.open(there, tenant=TENANT)) as sqlite:
-        log = ImportLog(sqlite)
-        assert log.size() == 5
-        report = log.take(path, batch=5)
-        assert (report.added, report.already_there) == (16, 5)
-        assert texts(log) == [f"n {n}" for n in range(20)]
-
-
 # What is told
 
 
@@ -252,82 +190,3 @@ def test_a_batch_of_long_texts_is_sent_before_it_is_full(log, tmp_path, monkeypa
     path = lines_file(tmp_path, *(said(f"{n}" + "x" * 600) for n in range(4)))
     log.take(path, on_progress=told.append)
     assert [how_far.events for how_far in told] == [3, 5, 5]
-
-
-# Anything
-
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec=None), max_size=12),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
-    ),
-    max_leaves=10,
-)
-KEYS = ("role", "content", "name", "tool_calls", "function_call", "tool_call_id", "type", "text")
-ROLES = st.sampled_from(["system", "user", "assistant", "tool", "function", "developer"])
-CALLS = st.fixed_dictionaries({"id": JSON, "function": st.fixed_dictionaries({"name": JSON})})
-MESSAGE = st.builds(
-    dict,
-    st.dictionaries(st.sampled_from(KEYS), JSON),
-    role=ROLES | JSON,
-    tool_calls=JSON | st.lists(CALLS, max_size=2),
-)
-RUN = st.builds(
-    dict,
-    st.dictionaries(st.sampled_from(("task_id", "trial", "info", "user", "id", "reward")), JSON),
-    messages=st.lists(MESSAGE | JSON, max_size=4) | JSON,
-)
-TURN = st.dictionaries(
-    st.sampled_from(("dia_id", "speaker", "text", "img_url", "blip_caption", "query")), JSON
-)
-SESSIONS = st.dictionaries(
-    st.sampled_from(("session_1", "session_02", "session_x", "speaker_a", "session_1_date_time")),
-    JSON | st.just("1:56 pm on 8 May, 2023") | st.lists(TURN, max_size=3),
-)
-SAMPLE = st.fixed_dictionaries({"sample_id": JSON | st.just("c"), "conversation": JSON | SESSIONS})
-
-
-@pytest.mark.parametrize("name", names())
-@settings(max_examples=60)
-@given(items=st.lists(JSON | MESSAGE | RUN | SAMPLE, max_size=4), as_lines=st.booleans())
-def test_no_json_raises_out_of_an_import_and_a_second_one_adds_nothing(
-    tmp_path_factory, name, items, as_lines
-):
-    folder = tmp_path_factory.mktemp("any", numbered=True)
-    path = lines_file(folder, *items) if as_lines else json_file(folder, items)
-    log = ImportLog()
-    first = log.take(path, format=name)
-    second = log.take(path, format=name)
-    assert len(log.events()) == first.added
-    assert (second.added, second.events) == (0, first.events)
-    assert second.problems == first.problems
-
-
-@pytest.mark.parametrize("name", names())
-@settings(max_examples=60)
-@given(
-    content=st.binary(max_size=200), before=st.sampled_from([b"", b"[", b"{", b"\x1f\x8b", b"[{"])
-)
-def test_no_bytes_raise_out_of_an_import(tmp_path_factory, name, content, before):
-    path = tmp_path_factory.mktemp("any", numbered=True) / "in"
-    path.write_bytes(before + content)
-    log = ImportLog()
-    report = log.take(path, format=name)
-    assert len(log.events()) == report.added
-
-
-@settings(max_examples=60)
-@given(bad=st.binary(max_size=60).filter(lambda line: b"\n" not in line), at=st.integers(0, 3))
-def test_no_line_costs_a_neighbour(tmp_path_factory, bad, at):
-    lines = [json.dumps({"messages": [said(f"n {n}")]}).encode() for n in range(3)]
-    lines.insert(at, bad)
-    log = ImportLog()
-    log.take(
-        lines_file(tmp_path_factory.mktemp("any", numbered=True), *lines), format="openai-chat"
-    )
-    assert [text for text in texts(log) if text.startswith("n ")] == ["n 0", "n 1", "n 2"]
