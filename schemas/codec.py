@@ -180,6 +180,8 @@ class Codec:
         data = cloud_event.data
         key_id = cloud_event.attributes.get("keyid")
         if key_id is not None:
+            if not isinstance(data, bytes):
+                raise InvalidEvent("data", data, "sealed data comes as data_base64")
             try:
                 data = parse_json(self._key_ring.opened(str(key_id), data), field="data")
             except KeyMissing as error:
