@@ -4,6 +4,7 @@ A program registers one step a version; a chain with a gap is refused when it is
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 from mnemolog.schemas.checkpoint import TypedState
@@ -34,7 +35,7 @@ class StateMigrations:
         if state.state_version > to_version:
             limit = f"this code knows version {to_version}; use the newer code"
             raise InvalidSetting(state.state_schema, state.state_version, limit)
-        values = dict(state.values)
+        values = deepcopy(state.values)  # a step may change what it is given
         for version in range(state.state_version, to_version):
             step = self._steps.get((state.state_schema, version))
             if step is None:
