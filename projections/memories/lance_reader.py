@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from mnemolog.projections.generations import described
+from mnemolog.projections.generations import DESCRIPTION, described
 from mnemolog.projections.memories.lance_filters import (
     condition,
     equals,
@@ -32,7 +32,7 @@ from mnemolog.projections.memories.settings import check_description
 from mnemolog.projections.memories.sqlite_links import links_touching
 from mnemolog.projections.memories.state_schema import STATE_FILE
 from mnemolog.projections.sqlite_store import chunks, open_store, speaking_of
-from mnemolog.schemas.errors import InvalidSetting
+from mnemolog.schemas.errors import Damaged, InvalidSetting
 
 if TYPE_CHECKING:
     import sqlite3
@@ -67,11 +67,13 @@ class LanceMemoryReader:
         """Open the generation in *folder*, which may be empty yet.
 
         Raises InvalidSetting if its vectors are not *model_id*'s (None takes any), Damaged if it
-        has no description.
+        has no description that names them.
         """
         options = described(folder).options
         if model_id is not None:
             check_description(folder, model_id=model_id)
+        if not {"embedder", "dimensions"} <= options.keys():
+            raise Damaged(str(folder / DESCRIPTION), "it names no embedder")
         found, dimensions = str(options["embedder"]), int(options["dimensions"])
         return cls(folder, model_id=found, dimensions=dimensions)
 

@@ -15,8 +15,8 @@ _DRIVER_ERRORS: Final = (RuntimeError, ValueError, OSError, TypeError)
 
 def connected(folder: Path) -> Any:
     """Return a connection to the index of the generation in *folder*."""
-    if "LANCE_LOG" not in os.environ:  # it warns of ordinary calls, on standard error
-        os.environ["LANCE_LOG"] = "error"
+    if "LANCEDB_LOG" not in os.environ:  # it warns of ordinary calls, on standard error
+        os.environ["LANCEDB_LOG"] = "error"
     import lancedb  # noqa: PLC0415 - it takes a second
 
     return lancedb.connect(folder / FOLDER)

@@ -1,5 +1,7 @@
 """The index stays small and quick, forgets for good, and survives a maintenance that fails."""
 
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -190,3 +192,22 @@ def test_many_vectors_get_an_index_that_finds_what_a_scan_finds(tmp_path, monkey
         assert kinds == {"FTS", "IvfSq"}
         indexed = reader.nearest(vector, where=ALL, hits_max=3)
         assert [hit.id for hit in indexed] == [hit.id for hit in scanned]
+
+
+ALIKE = """
+import sys
+from pathlib import Path
+import numpy as np, pyarrow as pa
+from mnemolog.projections.memories.lance_table import connected
+connection = connected(Path(sys.argv[1]))
+from lancedb.index import IvfSq
+vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(1200, dtype="f4")), 4)
+table = connection.create_table("alike", pa.table({"vector": vectors}))
+table.create_index("vector", config=IvfSq(distance_type="cosine", num_partitions=4))
+"""
+
+
+def test_the_driver_does_not_warn_on_standard_error(tmp_path):
+    command = [sys.executable, "-c", ALIKE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""

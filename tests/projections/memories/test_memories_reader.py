@@ -13,7 +13,7 @@ import pytest
 from mnemolog.projections.generations import Description, Generations
 from mnemolog.projections.memories.lance_reader import LanceMemoryReader
 from mnemolog.projections.memories.rows import Filter
-from mnemolog.schemas.errors import InvalidSetting
+from mnemolog.schemas.errors import Damaged, InvalidSetting
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from support.histories import START, happened, memory_of, recorded
@@ -86,6 +86,12 @@ def test_another_model_is_refused_with_the_way_out(folded, tmp_path):
     folded()
     with pytest.raises(InvalidSetting, match="rebuild memories"):
         LanceMemoryReader.open(place(tmp_path).folder, model_id="counting/4")
+
+
+def test_a_description_without_an_embedder_is_damaged(tmp_path):
+    folder = Generations(tmp_path / "memories").create(Description("memories", 1, "t", 1, {}))
+    with pytest.raises(Damaged, match="names no embedder"):
+        LanceMemoryReader.open(folder)
 
 
 @pytest.mark.parametrize("bound", [0, -1])
