@@ -1,1 +1,1 @@
-"""Two histories that show what mnemolog does, offline."""
+"""The demo: two scenarios as data, and the show that tells them to a Memory and proves it."""
