@@ -21,15 +21,17 @@ from mnemolog.projections.memories.embedding import CheckedEmbedder, Embedder, R
 from mnemolog.projections.memories.hashing_embedder import HashingModel
 from mnemolog.projections.memories.lance_reader import LanceMemoryReader
 from mnemolog.projections.memories.projection import MemoriesProjection
+from mnemolog.projections.memories.rows import Filter
 from mnemolog.projections.memories.vector_cache import InMemoryVectorCache, VectorCache
 from mnemolog.projections.projection import Place
 from mnemolog.schemas.ids import memory_id
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord
-from support.histories import START, TENANT, batches
+from support.histories import START, TENANT, batches, recorded
 
 TOPIC = f"mnemolog.{TENANT}.events"
 FOLLOW_UPS_MAX = 1_000
+ALL = Filter(current=False)
 
 
 class CountingModel:
@@ -111,6 +113,26 @@ def settle(projection: MemoriesProjection) -> None:
 
 def digest(projection: MemoriesProjection) -> str:
     return ContentDigest.of(projection.content()).hex
+
+
+def folded(folder: Path, *events: Any) -> LanceMemoryReader:
+    """Return a reader of a generation that has folded *events*, vectors included."""
+    with opened(folder) as memories:
+        fold(memories, recorded(*events))
+        settle(memories)
+    return reader_of(folder)
+
+
+def texts(folder: Path) -> set[str]:
+    """Return the texts of all memories that are served."""
+    return {row.text for row in reader_of(folder).latest(where=ALL, rows_max=100)}
+
+
+def asked(text: str) -> Vector:
+    """Return the vector of a question, by the embedder that these generations have."""
+    (vector,) = hashing().embed([text], role="question")
+    assert isinstance(vector, np.ndarray)
+    return vector
 
 
 def reader_of(folder: Path) -> LanceMemoryReader:

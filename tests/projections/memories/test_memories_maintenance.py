@@ -14,13 +14,11 @@ from mnemolog.projections.memories.lance_maintenance import (
     VERSIONS_KEPT_SECONDS,
     LanceMaintenance,
 )
-from mnemolog.projections.memories.rows import Filter
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from support.histories import memory_of, recorded
-from support.memory_generations import CountingModel, fold, opened, place, reader_of, settle
+from support.memory_generations import ALL, CountingModel, fold, opened, place, reader_of, settle
 
-ALL = Filter(current=False)
 SECRET = "kohlrabi-7f3a91"
 
 

@@ -1,11 +1,7 @@
 """What recall reads: order, ties, bounds, links, and all of it beside a writer."""
 
-import shutil
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, timedelta
-from pathlib import Path
+from datetime import UTC
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,28 +12,15 @@ from mnemolog.projections.memories.rows import Filter
 from mnemolog.schemas.errors import Damaged, InvalidSetting
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
-from support.histories import START, happened, memory_of, recorded
-from support.memory_generations import fold, hashing, opened, place, reader_of, settle
-
-ALL = Filter(current=False)
-READER_PROCESS = Path(__file__).parents[2] / "support" / "memory_reader_process.py"
+from support.histories import START, happened, memory_of
+from support.memory_generations import ALL, asked, hashing, place
+from support.memory_generations import folded as folded_into
 
 
 @pytest.fixture
 def folded(tmp_path):
     """Return a function that folds events into a generation and returns its reader."""
-
-    def fold_events(*events):
-        with opened(tmp_path) as memories:
-            fold(memories, recorded(*events))
-            settle(memories)
-        return reader_of(tmp_path)
-
-    return fold_events
-
-
-def asked(text):
-    return hashing().embed([text], role="question")[0]
+    return partial(folded_into, tmp_path)
 
 
 def test_the_nearest_come_first_and_ties_by_id(folded):
@@ -180,131 +163,3 @@ def test_a_session_comes_in_the_order_of_occurrence_and_the_latest_newest_first(
     assert [r.text for r in reader.of_session("s", where=ALL, rows_max=2)] == ["lamp 0", "lamp 1"]
     latest = reader.latest(where=ALL, rows_max=3)
     assert [row.text for row in latest] == ["lamp of others", "lamp 2", "lamp 1"]
-
-
-# Links
-
-
-def links_of(reader, *ids, links_max=50):
-    found = reader.links(ids, links_max=links_max)
-    return {(link.from_memory, link.to_memory, link.kind, link.score) for link in found}
-
-
-def test_links_are_found_from_both_ends(folded):
-    a, b, c, d = (memory_of(f"e{n}") for n in range(4))
-    reader = folded(
-        ex.ObservationRecorded(text="lamp one"),
-        happened(ex.ObservationRecorded(text="lamp two"), cause="e0"),
-        ex.ObservationRecorded(text="lamp three"),
-        mem.KnowledgeConsolidated(text="Lamps are on.", memories=(a, c)),
-        mem.MemoryLinked(from_memory=a, to_memory=c, kind="similar", score=0.25),
-        mem.MemorySuperseded(memory=a, superseded_by=b),
-    )
-    of_a = {
-        (a, b, "causes", 1.0),
-        (d, a, "summarises", 1.0),
-        (a, c, "similar", 0.25),
-        (b, a, "supersedes", 1.0),
-    }
-    assert links_of(reader, a) == of_a
-    assert links_of(reader, b) == {(a, b, "causes", 1.0), (b, a, "supersedes", 1.0)}
-    assert links_of(reader, c, "nobody") == {(a, c, "similar", 0.25), (d, c, "summarises", 1.0)}
-    assert links_of(reader, "x' OR '1'='1") == set()
-    assert len(reader.links([a], links_max=2)) == 2
-    (cause,) = {link.cause for link in reader.links([c], links_max=9) if link.kind == "similar"}
-    assert cause == "e4"
-
-
-def test_a_link_shows_only_while_both_ends_are_there(folded):
-    a, b = memory_of("e1"), memory_of("e2")
-    link = mem.MemoryLinked(from_memory=a, to_memory=b, kind="similar")
-    told = [
-        link,
-        ex.ObservationRecorded(text="lamp one"),
-        happened(ex.ObservationRecorded(text="lamp two"), cause="e1"),
-    ]
-    assert links_of(folded(*told), a) == {(a, b, "similar", 1.0), (a, b, "causes", 1.0)}
-    assert links_of(folded(*told, mem.MemoryForgotten(memories=(b,))), a) == set()
-
-
-# Beside a writer
-
-
-def test_a_generation_that_is_not_there_yet_answers_with_nothing_until_it_is(tmp_path):
-    options = {"embedder": hashing().model_id, "dimensions": hashing().dimensions}
-    folder = Generations(tmp_path / "memories").create(Description("memories", 1, "t", 1, options))
-    reader = LanceMemoryReader.open(folder)
-    assert reader.model_id == hashing().model_id
-    assert not reader.latest(where=ALL, rows_max=1)
-    assert not reader.matching("lamp", where=ALL, hits_max=1)
-    assert not reader.nearest(asked("lamp"), where=ALL, hits_max=1)
-    assert not reader.links(["m"], links_max=1)
-    assert reader.counts()["memories"] == 0
-    with opened(tmp_path) as memories:
-        fold(memories, recorded(ex.ObservationRecorded(text="lamp one")))
-        assert [row.text for row in reader.latest(where=ALL, rows_max=1)] == ["lamp one"]
-        fold(memories, recorded(*(ex.ObservationRecorded(text=t) for t in ("lamp one", "two"))))
-        assert reader.counts()["memories"] == 2
-    reader.close()
-    reader.close()
-
-
-@pytest.mark.filterwarnings("ignore:optimize.cleanup_older_than=0")
-def test_a_reader_goes_on_after_the_version_that_it_had_open_is_deleted(tmp_path):
-    with opened(tmp_path) as memories:
-        fold(memories, recorded(*lamps(9)))
-        reader = reader_of(tmp_path)
-        assert len(reader.latest(where=ALL, rows_max=99)) == 9
-        fold(memories, recorded(*lamps(12)))
-        memories._index.table.optimize(cleanup_older_than=timedelta(0))
-        assert len(reader.latest(where=ALL, rows_max=99)) == 12
-        assert len(reader.matching("lamp", where=ALL, hits_max=99)) == 12
-
-
-def test_a_reader_opens_an_index_that_was_made_anew(tmp_path):
-    with opened(tmp_path) as memories:
-        fold(memories, recorded(*lamps(9)))
-    reader = reader_of(tmp_path)
-    assert len(reader.latest(where=ALL, rows_max=99)) == 9
-    shutil.rmtree(place(tmp_path).folder / "lance")
-    assert not reader.latest(where=ALL, rows_max=99)
-    with opened(tmp_path):
-        assert len(reader.latest(where=ALL, rows_max=99)) == 9
-        assert len(reader.matching("lamp", where=ALL, hits_max=99)) == 9
-
-
-def lamps(count):
-    return [ex.ObservationRecorded(text=f"lamp {number}") for number in range(count)]
-
-
-def test_many_threads_share_a_reader(folded):
-    reader = folded(*(ex.ObservationRecorded(text=f"lamp {n}") for n in range(20)))
-    ids = [memory_of(f"e{n}") for n in range(20)]
-
-    def ask(number):
-        hits = reader.matching("lamp", where=ALL, hits_max=50)
-        rows = reader.rows(ids[number : number + 3])
-        return len(hits), len(rows), len(reader.links(ids, links_max=5))
-
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        assert set(pool.map(ask, range(16))) == {(20, 3, 0)}
-
-
-def test_another_process_reads_beside_the_writer_without_an_error(tmp_path):
-    with opened(tmp_path) as memories:
-        fold(memories, recorded(ex.ObservationRecorded(text="memory number one")))
-        command = [sys.executable, str(READER_PROCESS), str(place(tmp_path).folder)]
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "reading\n"
-            told = [ex.ObservationRecorded(text=f"memory number {n}") for n in range(400)]
-            last = ex.ObservationRecorded(text="the end")
-            fold(memories, recorded(*told, last), records_max=10)
-            settle(memories)
-            said, complaints = process.communicate(timeout=120)
-        assert (process.returncode, complaints) == (0, "")
-        seen, reads, fell = said.split()
-        assert (seen, fell) == ("401", "False")
-        assert int(reads) > 1

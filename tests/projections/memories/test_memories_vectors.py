@@ -7,16 +7,13 @@ import pytest
 
 from mnemolog.projections import fault_points
 from mnemolog.projections.memories.embedding import CheckedEmbedder
-from mnemolog.projections.memories.rows import Filter
 from mnemolog.projections.memories.vector_cache import InMemoryVectorCache, vector_key
 from mnemolog.projections.memories.vector_filler import TEXTS_PER_RUN_MAX
 from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from support.histories import agents, happened, memory_of, recorded
-from support.memory_generations import CountingModel, digest, fold, opened, reader_of, settle
-
-ALL = Filter(current=False)
+from support.memory_generations import ALL, CountingModel, digest, fold, opened, reader_of, settle
 
 
 class BrokenModel(CountingModel):
