@@ -2,6 +2,7 @@
 
 Run as a command with the generation's folder: it reads without a pause until a memory says "the
 end", and prints how many memories it saw at last, in how many reads, and whether that ever fell.
+After its first read it says "reading".
 """
 
 import sys
@@ -17,7 +18,6 @@ READS_MAX = 100_000
 def main() -> None:
     reader = LanceMemoryReader.open(Path(sys.argv[1]))
     seen, reads, fell = 0, 0, False
-    print("reading", flush=True)
     while reads < READS_MAX:
         found = reader.counts()["memories"]
         fell, seen, reads = fell or found < seen, found, reads + 1
@@ -25,6 +25,8 @@ def main() -> None:
         reader.links([row.id for row in reader.latest(where=ALL, rows_max=3)], links_max=3)
         if any(row.text == "the end" for row in reader.latest(where=ALL, rows_max=1)):
             break
+        if reads == 1:
+            print("reading", flush=True)
     print(reader.counts()["memories"], reads, fell, flush=True)
 
 
