@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from mnemolog.projections import fault_points
 from mnemolog.projections.batch import Batch, decoded
 from mnemolog.projections.digests import ContentDigest
+from mnemolog.projections.ledger import Ledger
 from mnemolog.projections.projection import Place, Projection
 from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.schemas.events import experience as ex
@@ -106,6 +107,15 @@ class ProjectionContract:
         """Open the projection whose tenant's folder is *folder*, made anew or as it was left."""
         raise NotImplementedError
 
+    def finish(self, projection: Projection, folder: Path) -> None:
+        """Do all that comes after the rows, so that every fault point is reached."""
+        settle(projection)
+
+    def ledger(self, projection: Projection, folder: Path) -> Ledger:
+        """Return what the generation's ledger says."""
+        assert self.ledger_file is not None, "name the file, or say how its ledger is read"
+        return SQLiteLedger(sqlite3.connect(place_in(folder).folder / self.ledger_file))
+
     # Helpers
 
     @contextmanager
@@ -131,13 +141,6 @@ class ProjectionContract:
             known = {**known, partitions: self.built(batches(records, partitions=partitions))}
             type(self)._wanted = known
         return known[partitions]
-
-    def ledger(self, folder: Path) -> SQLiteLedger:
-        """Return what the generation's ledger says; only where it is a SQLite file."""
-        if self.ledger_file is None:
-            pytest.skip("its ledger is in a store that only the projection opens")
-        path = place_in(folder).folder / self.ledger_file
-        return SQLiteLedger(sqlite3.connect(path))
 
     # The history as it comes
 
@@ -233,7 +236,8 @@ class ProjectionContract:
             for batch in batches([*records, other]):
                 projection.apply(batch)
             assert list(projection.parked()) == []
-        assert [r.position.offset for r in self.ledger(tmp_path).repeats(repeats_max=9)] == [last]
+            listed = self.ledger(projection, tmp_path).repeats(repeats_max=9)
+            assert [repeat.position.offset for repeat in listed] == [last]
 
     # What is not applied
 
@@ -253,8 +257,8 @@ class ProjectionContract:
             assert digest(projection) == self.built(batches([*records, *after]))
             assert list(projection.parked()) == []
             assert projection.progress()[0].last_applied == end + 5
-        kept = self.ledger(tmp_path).foreign(records_max=9)
-        assert [one.record.value for one in kept] == [None, b"", b"null", b"not json"]
+            kept = self.ledger(projection, tmp_path).foreign(records_max=9)
+            assert [one.record.value for one in kept] == [None, b"", b"null", b"not json"]
 
     def test_a_guest_changes_nothing_of_what_is_ours(self, tmp_path):
         records = recorded(*eventful_history())
@@ -400,8 +404,14 @@ class ProjectionContract:
         """Return how often each fault point is reached by the eventful history."""
         records = recorded(*eventful_history(partitions=2), partitions=2)
         reached: Counter[str] = Counter()
-        with fault_points.listening(lambda point: reached.update([point])):
-            self.built(batches(records, records_max=8, partitions=2))
+        with (
+            tempfile.TemporaryDirectory() as name,
+            self.opened(Path(name)) as projection,
+            fault_points.listening(lambda point: reached.update([point])),
+        ):
+            for batch in batches(records, records_max=8, partitions=2):
+                projection.apply(batch)
+            self.finish(projection, Path(name))
         return Counter({p: n for p, n in reached.items() if p.split(".")[0] in self._prefixes()})
 
     def _prefixes(self) -> set[str]:
@@ -420,7 +430,7 @@ class ProjectionContract:
         with suppress(Died), fault_points.listening(listener), self.opened(alive) as projection:
             for batch in batches(records, records_max=8, partitions=2):
                 projection.apply(batch)
-            settle(projection)
+            self.finish(projection, alive)
         assert left.exists(), f"{point} was not reached {count} times"
         return left
 

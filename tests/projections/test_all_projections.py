@@ -1,6 +1,7 @@
 """The four projections keep one contract."""
 
-from contracts.projection_contract import ProjectionContract, place_in
+from contracts.projection_contract import ProjectionContract, place_in, settle
+from mnemolog.projections.analytics import projection as analytics
 from mnemolog.projections.checkpoints import projection as checkpoints
 from mnemolog.projections.checkpoints.sqlite_index import INDEX_FILE
 from mnemolog.projections.memories import projection as memories
@@ -36,3 +37,17 @@ class TestMemories(ProjectionContract):
         cache = SQLiteVectorCache(folder / "vectors.db")
         embedder = CheckedEmbedder(HashingModel())
         return memories.MemoriesProjection.open(place_in(folder), embedder=embedder, cache=cache)
+
+
+class TestAnalytics(ProjectionContract):
+    fault_points = analytics.FAULT_POINTS
+
+    def open(self, folder):
+        return analytics.AnalyticsProjection.open(place_in(folder))
+
+    def finish(self, projection, folder):
+        settle(projection)
+        projection.publish(folder / "published")
+
+    def ledger(self, projection, folder):
+        return projection._ledger
