@@ -13,7 +13,17 @@ from mnemolog.projections.generations import Description, Generations
 from mnemolog.projections.memories.lance_reader import LanceMemoryReader
 from mnemolog.schemas.events import experience as ex
 from support.histories import memory_of, recorded
-from support.memory_generations import ALL, asked, fold, hashing, opened, place, reader_of, settle
+from support.memory_generations import (
+    ALL,
+    asked,
+    fold,
+    folded,
+    hashing,
+    opened,
+    place,
+    reader_of,
+    settle,
+)
 
 READER_PROCESS = Path(__file__).parents[2] / "support" / "memory_reader_process.py"
 
@@ -65,8 +75,8 @@ def lamps(count):
     return [ex.ObservationRecorded(text=f"lamp {number}") for number in range(count)]
 
 
-def test_many_threads_share_a_reader(folded):
-    reader = folded(*(ex.ObservationRecorded(text=f"lamp {n}") for n in range(20)))
+def test_many_threads_share_a_reader(tmp_path):
+    reader = folded(tmp_path, *(ex.ObservationRecorded(text=f"lamp {n}") for n in range(20)))
     ids = [memory_of(f"e{n}") for n in range(20)]
 
     def ask(number):
