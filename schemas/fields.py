@@ -18,6 +18,7 @@ from pydantic import (
     StrictBool,
     StrictInt,
     StrictStr,
+    WithJsonSchema,
 )
 
 from mnemolog.schemas import limits
@@ -63,10 +64,18 @@ def _instant(value: Any, *, field: str) -> datetime:
     return instant(value, field=field)[0]
 
 
+def _in_schema(bytes_max: int) -> WithJsonSchema:
+    """Return what JSON Schema can say of a text that is bounded in bytes."""
+    described = f"1 to {bytes_max} bytes of UTF-8"
+    return WithJsonSchema(
+        {"type": "string", "minLength": 1, "maxLength": bytes_max, "description": described}
+    )
+
+
 Text = Annotated[StrictStr, Field(max_length=limits.TEXT_CHARS_MAX)]
-Said = Annotated[Text, AfterValidator(_not_blank)]
-Id = Annotated[StrictStr, AfterValidator(_named(check_id))]
-Name = Annotated[StrictStr, AfterValidator(_named(check_name))]
+Said = Annotated[Text, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1})]
+Id = Annotated[StrictStr, AfterValidator(_named(check_id)), _in_schema(limits.ID_BYTES_MAX)]
+Name = Annotated[StrictStr, AfterValidator(_named(check_name)), _in_schema(limits.NAME_BYTES_MAX)]
 Flag = StrictBool
 Count = Annotated[StrictInt, Field(ge=0, le=2**63 - 1)]
 Share = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
