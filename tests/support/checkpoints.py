@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from contracts.projection_contract import place_in, settle
+from contracts.projecting import place_in, settle
 from mnemolog.projections.checkpoints.projection import CheckpointsProjection
 from mnemolog.projections.checkpoints.reading import CheckpointReader
 from mnemolog.schemas.checkpoint import Checkpoint

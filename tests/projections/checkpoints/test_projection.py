@@ -8,10 +8,10 @@ import pytest
 from contracts.projection_contract import Died, place_in, settle
 from mnemolog.projections import fault_points
 from mnemolog.projections.checkpoints import projection as module
+from mnemolog.projections.checkpoints.file_format import snapshot
 from mnemolog.projections.checkpoints.projection import CheckpointsProjection
 from mnemolog.projections.checkpoints.reading import CheckpointReader
 from mnemolog.projections.digests import ContentDigest
-from mnemolog.schemas.checkpoint import embedding_text
 from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.events.experience import (
     ActionStarted,
@@ -32,72 +32,69 @@ def texts(folder, *events):
         return [entry.text for entry in asked.timeline()]
 
 
+SAVED_AT = microseconds(START) + 60_000_000
+EVENT = {"guest": 0, "cause": None, "agent": "ops-1", "user": None, "project": None}
+COVERED = [
+    (
+        "timeline",
+        "e0",
+        {
+            **EVENT,
+            "type": "action.started",
+            "event_id": "e0",
+            "occurred_at": microseconds(START),
+            "text": 'bash {"n":1}',
+            "session": "s1",
+            "task": None,
+        },
+    ),
+    (
+        "timeline",
+        "saved-ops-1-c2",
+        {
+            **EVENT,
+            "type": "checkpoint.saved",
+            "event_id": "saved-ops-1-c2",
+            "occurred_at": SAVED_AT,
+            "text": "go · step",
+            "session": None,
+            "task": "t1",
+        },
+    ),
+    (
+        "actions",
+        "e0",
+        {"action": "a1", "part": "started", "tool": "bash", "success": None, "costly": 0},
+    ),
+    (
+        "checkpoints",
+        "saved-ops-1-c2",
+        {
+            "event_id": "saved-ops-1-c2",
+            "occurred_at": SAVED_AT,
+            "id": "c2",
+            "agent": "ops-1",
+            "task": "t1",
+            "parent": "c1",
+            "tags": '["x"]',
+            "digest": snapshot(checkpoint("c2", parent="c1", tags=["x"])).name,
+            "text": "Agent: ops-1. Overall goal: go. Current plan: step. Tags: x",
+        },
+    ),
+]
+
+
 def test_the_covered_rows_of_a_small_history_are_these(tmp_path):
-    projection = CheckpointsProjection.open(place_in(tmp_path))
     events = (
         happened(ActionStarted(action="a1", tool="bash", arguments={"n": 1}), session="s1"),
         saved("c2", parent="c1", tags=["x"]),
     )
-    for batch in batches(recorded(*events)):
-        projection.apply(batch)
-    told = [(row.key, row.table, row.row_id, dict(row.values)) for row in projection.content()]
+    fold(tmp_path, *events)
+    projection = CheckpointsProjection.open(place_in(tmp_path))
+    told = list(projection.content())
     projection.close()
-    first, second = identity("e0"), identity("saved-ops-1-c2")
-    common = {"guest": 0, "cause": None, "agent": "ops-1", "user": None, "project": None}
-    digest = files(place_in(tmp_path).folder)[0]
-    at = microseconds(START)
-    assert told == [
-        (
-            "ops-1",
-            "timeline",
-            first,
-            {
-                **common,
-                "type": "action.started",
-                "event_id": "e0",
-                "occurred_at": at,
-                "text": 'bash {"n":1}',
-                "session": "s1",
-                "task": None,
-            },
-        ),
-        (
-            "ops-1",
-            "timeline",
-            second,
-            {
-                **common,
-                "type": "checkpoint.saved",
-                "event_id": "saved-ops-1-c2",
-                "occurred_at": at + 60_000_000,
-                "text": "go · step",
-                "session": None,
-                "task": "t1",
-            },
-        ),
-        (
-            "ops-1",
-            "actions",
-            first,
-            {"action": "a1", "part": "started", "tool": "bash", "success": None, "costly": 0},
-        ),
-        (
-            "ops-1",
-            "checkpoints",
-            second,
-            {
-                "event_id": "saved-ops-1-c2",
-                "occurred_at": at + 60_000_000,
-                "id": "c2",
-                "agent": "ops-1",
-                "task": "t1",
-                "parent": "c1",
-                "tags": '["x"]',
-                "digest": digest,
-                "text": embedding_text(checkpoint("c2", parent="c1", tags=["x"])),
-            },
-        ),
-    ]
+    wanted = [("ops-1", table, identity(event_id), values) for table, event_id, values in COVERED]
+    assert [(row.key, row.table, row.row_id, dict(row.values)) for row in told] == wanted
 
 
 def test_a_damaged_file_changes_the_digest_and_its_row_says_why(tmp_path):
