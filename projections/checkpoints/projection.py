@@ -28,7 +28,6 @@ from mnemolog.projections.progress import Progress
 from mnemolog.projections.projection import Place
 from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.projections.sqlite_store import open_store, speaking_of, transaction
-from mnemolog.projections.write_rule import formed_in
 
 FAULT_POINTS: Final = (
     "checkpoints.file-written",
@@ -78,7 +77,7 @@ class CheckpointsProjection:
         """
         with speaking_of(self._store):
             choice = choose(batch, self._ledger, projection=self.name, wants=lambda _: True)
-            rows = _folded(batch, choice)  # 1
+            rows = _folded(choice)  # 1
             rows = rows.without(self._index.forgotten_among(rows))
         for checkpoint in rows.checkpoints:  # 2
             self._files.write(checkpoint.snapshot)
@@ -136,14 +135,14 @@ class CheckpointsProjection:
         self._connection.close()
 
 
-def _folded(batch: Batch, choice: Choice) -> Rows:
+def _folded(choice: Choice) -> Rows:
     """Return the rows of all steps of *choice*; a step that fails is parked with its followers."""
     rows, waiting = Rows(), set[str]()
     for step in list(choice.steps):
         if step.item.key in waiting:
             continue
         try:
-            rows.add(fold(step.item, formed_in(batch, step)))
+            rows.add(fold(step.item, step.in_force.policy.write))
         except Exception as error:  # noqa: BLE001 - whatever it is, the key waits and is listed
             choice.park(step, f"{type(error).__name__}: {error}")
             waiting.add(step.item.key)

@@ -9,12 +9,16 @@ from typing import Literal
 
 from mnemolog.projections.checkpoints.file_format import Snapshot, snapshot
 from mnemolog.projections.checkpoints.words import memory_handle, summary, text_handle, texts
-from mnemolog.projections.formed_memory import Formed
+from mnemolog.projections.write_rule.drafts import MEMORY_CHARACTERS_MAX, Nothing
+from mnemolog.projections.write_rule.events import drafts
 from mnemolog.schemas.decoded import Guest, Ours
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.experience import ActionFinished, ActionStarted, CheckpointSaved
 from mnemolog.schemas.events.memory import MemoryForgotten
+from mnemolog.schemas.ids import memory_id
+from mnemolog.schemas.policy import WritePolicy
 from mnemolog.schemas.positions import Position
+from mnemolog.schemas.text import cut
 
 ActionPart = Literal["started", "finished"]
 
@@ -93,15 +97,15 @@ def _forgotten(row: EventRow) -> EventRow:
     return replace(row, text=None, handles=())
 
 
-def fold(item: Ours | Guest, formed: Formed) -> Rows:
-    """Return what *item*, which formed those memories, adds to the index.
+def fold(item: Ours | Guest, write: WritePolicy) -> Rows:
+    """Return what *item* adds to the index, where the policy *write* is in force.
 
     Raises where an event of ours can't be kept.
     """
     if isinstance(item, Guest):
         return Rows([EventRow(item, "")])
     event = item.recorded.event
-    rows = Rows([EventRow(item, summary(event), _handles(event, formed))])
+    rows = Rows([EventRow(item, summary(event), _handles(item, event, write))])
     match event:
         case ActionStarted() | ActionFinished():
             rows.actions = [_action(item, event)]
@@ -116,16 +120,18 @@ def fold(item: Ours | Guest, formed: Formed) -> Rows:
     return rows
 
 
-def _handles(event: Event, formed: Formed) -> tuple[bytes, ...]:
+def _handles(item: Ours, event: Event, write: WritePolicy) -> tuple[bytes, ...]:
     """Return the handles of what *event* says, as it says it and as its memories do.
 
     The first memory holds the whole event, so to forget it by its id is to forget the event's
     words; a later one holds a sentence of it.
     """
-    memories = formed.memories
-    said = [*texts(event), *(memory.text for memory in memories)]
-    handles = [*map(text_handle, said), *(memory_handle(one.id) for one in memories[:1])]
-    return tuple(dict.fromkeys(handles))
+    said, whole = list(texts(event)), []
+    memories = drafts(event, write)  # the words of its memories; their entities would cost more
+    if not isinstance(memories, Nothing):
+        said += [cut(memory.text, characters_max=MEMORY_CHARACTERS_MAX) for memory in memories]
+        whole = [memory_handle(memory_id(item.identity, 0))]
+    return tuple(dict.fromkeys([*map(text_handle, dict.fromkeys(said)), *whole]))
 
 
 def _action(item: Ours, event: ActionStarted | ActionFinished) -> ActionRow:

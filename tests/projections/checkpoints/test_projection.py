@@ -240,10 +240,10 @@ def test_a_death_before_a_forgotten_file_is_removed_leaves_it_out_of_reach(tmp_p
 
 
 def test_a_fold_that_fails_parks_its_event_and_its_keys_later_ones(tmp_path, monkeypatch):
-    def failing(item, formed):
+    def failing(item, write):
         if b"second" in item.canonical:
             raise ValueError("boom")
-        return whole(item, formed)
+        return whole(item, write)
 
     whole = module.fold
     monkeypatch.setattr(module, "fold", failing)
