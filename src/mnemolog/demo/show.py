@@ -56,5 +56,5 @@ def _close(screen: Screen, *, seconds: float, keep: Path | None) -> None:
         screen.say(f"not so: {what}", style="bold red")
     if keep is not None:
         screen.say(f"The data is in {keep}. Ask it:")
-        screen.say(f'  mnemolog recall "who owns payment?" --data {keep}')
+        screen.say(f'  mnemolog recall "支付由谁负责？" --data {keep}')
         screen.say(f"  mnemolog why auth-token-fixed --data {keep}")
