@@ -91,8 +91,7 @@ class Asker:
         restrict it unless *where* says otherwise. Raises InvalidSetting, or TimedOut or Parked
         where *after* can't be reached.
         """
-        if after is not None:
-            wait_for(self._engine, after, timeout_seconds=WAIT_SECONDS)
+        self._wait(after)
         asked = Question(
             text=question,
             at=_moment(at, "at") or present(),
@@ -119,8 +118,11 @@ class Asker:
             topic=self._engine.log.topic,
         )
 
-    def get(self, ref: Ref) -> Known | RecordedEvent:
+    # These take *after* as recall does: the answer knows what that token covers.
+
+    def get(self, ref: Ref, *, after: Token | None = None) -> Known | RecordedEvent:
         """Return a memory with its weight, or an event whole. Raises NotFound."""
+        self._wait(after)
         return self.memory(ref) if is_memory(ref) else self.event(ref)
 
     def memory(self, ref: Ref) -> Known:
@@ -143,8 +145,9 @@ class Asker:
             raise NotFound("event", ref_id(ref))
         return event
 
-    def history(self, ref: Ref) -> list[RecordedEvent]:
+    def history(self, ref: Ref, *, after: Token | None = None) -> list[RecordedEvent]:
         """Return the events that formed and changed a memory, oldest first. Raises NotFound."""
+        self._wait(after)
         row = self.memory(ref).row
         weights = self._readers.weights()
         names = [row.event_id, *row.from_events]
@@ -154,14 +157,16 @@ class Asker:
         found = [event for event in events if event is not None]
         return sorted(found, key=lambda event: (event.occurred_at, event.id))
 
-    def why(self, ref: Ref) -> Node:
+    def why(self, ref: Ref, *, after: Token | None = None) -> Node:
         """Return what a memory, a decision or another event came from, as a tree."""
+        self._wait(after)
         return self.lineage().why(ref_id(ref))
 
-    def resume(self, task: str, *, at: When | None = None) -> "Resumed":
+    def resume(self, task: str, *, at: When | None = None, after: Token | None = None) -> "Resumed":
         """Return where *task* stands: its newest sound checkpoint and what came after it."""
         from mnemolog.projections.checkpoints.resume import resume  # noqa: PLC0415
 
+        self._wait(after)
         reader = self._readers.checkpoints()
         if reader is None:
             raise NotFound("task", task)
@@ -175,8 +180,10 @@ class Asker:
         session: str | None = None,
         project: str | None = None,
         rows_max: int = TIMELINE_ROWS,
+        after: Token | None = None,
     ) -> "Sequence[TimelineEntry]":
         """Return the last events of an agent, a task, a session or a project, oldest first."""
+        self._wait(after)
         reader = self._readers.checkpoints()
         if reader is None:
             return []
@@ -185,9 +192,15 @@ class Asker:
         )
 
     def checkpoints(
-        self, *, task: str | None = None, agent: str | None = None, rows_max: int = TIMELINE_ROWS
+        self,
+        *,
+        task: str | None = None,
+        agent: str | None = None,
+        rows_max: int = TIMELINE_ROWS,
+        after: Token | None = None,
     ) -> "Sequence[SavedCheckpoint]":
         """Return saved checkpoints of a task and an agent, the newest first."""
+        self._wait(after)
         reader = self._readers.checkpoints()
         if reader is None:
             return []
@@ -221,6 +234,10 @@ class Asker:
             find=self._places,
             memories=self._readers.memories(),
         )
+
+    def _wait(self, after: Token | None) -> None:
+        if after is not None:
+            wait_for(self._engine, after, timeout_seconds=WAIT_SECONDS)
 
     def _answered(self, question: str, answer: "Recalled") -> None:
         """Hear of an answer; what only asks does nothing with it."""
