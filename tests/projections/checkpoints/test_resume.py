@@ -144,11 +144,11 @@ def test_the_whole_text_in_chinese(tmp_path):
     with reader(tmp_path, *events) as asked:
         resumed = resume(asked, "t1", at=START + timedelta(days=55))
     assert resumed.text.splitlines() == [
-        "任务 t1,上次保存或活动:55 天前。",
-        "检查点:2030-01-01 00:00 | 目标:实现 JWT 认证模块 | 计划:先写令牌 | 反思:小心会话",
-        "此后发生:",
+        "任务 t1，上次保存或活动：55 天前。",
+        "检查点：2030-01-01 00:00 | 目标：实现 JWT 认证模块 | 计划：先写令牌 | 反思：小心会话",
+        "此后发生：",
         "- 2030-01-01 00:01 action.started: 部署 {}",
-        "尚无结果的操作(可能已经生效):",
+        "尚无结果的操作（可能已经生效）：",
         "- 部署 {}",
     ]
 
