@@ -11,6 +11,7 @@ MnemologError
 ├── LeaseHeld           another process keeps this folder's projections
 ├── Parked              an event of this key waits, and what was asked for waits behind it
 ├── Damaged             a file or row does not match its checksum
+│   └── LogDamaged      the log itself: no projection can bring it back
 ├── Circular            a chain of parents leads back to itself; its ids are named
 ├── LogReplaced         the log is not the one that this projection was built from
 ├── HistoryLost         the log's start is gone and no archive covers it
@@ -147,6 +148,13 @@ class Damaged(MnemologError):
         self.what = what
         self.reason = reason
         super().__init__(f"{what} is damaged: {reason}")
+
+
+class LogDamaged(Damaged):
+    """A record or a file of the log itself is not what was appended."""
+
+    code = "log_damaged"
+    hint = "No projection can bring it back: restore the log from a backup."
 
 
 class Circular(MnemologError):

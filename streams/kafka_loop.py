@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from aiokafka import errors
 
-from mnemolog.schemas.errors import Damaged, LogUnavailable, MnemologError
+from mnemolog.schemas.errors import LogDamaged, LogUnavailable, MnemologError
 from mnemolog.streams.kafka_noise import hush
 
 Result = TypeVar("Result")
@@ -94,7 +94,7 @@ def speaking_of(name: str, *, doing: str, waited_seconds: float) -> Iterator[Non
     except (FutureCancelled, asyncio.CancelledError) as error:
         raise LogUnavailable(name, f"closed while {doing}") from error
     except errors.CorruptRecordException as error:
-        raise Damaged(name, f"{doing}: {error}") from error
+        raise LogDamaged(name, f"{doing}: {error}") from error
     except (errors.KafkaError, OSError) as error:
         raise LogUnavailable(name, f"{doing}: {error!r}") from error
 

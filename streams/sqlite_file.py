@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemolog.schemas.errors import (
-    Damaged,
     InvalidSetting,
+    LogDamaged,
     LogUnavailable,
     MnemologError,
     NotFound,
@@ -94,7 +94,7 @@ def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: boo
 
     *partitions* is what the file must have, or None for what it has, or 1 for a new one. Raises
     InvalidSetting for another log's file, NotFound for none when *read_only*, StoreUnavailable
-    where disk or rights are in the way, Damaged for a file that SQLite can't read.
+    where disk or rights are in the way, LogDamaged for a file that SQLite can't read.
     """
     if read_only and not path.exists():
         raise NotFound("log", str(path))
@@ -252,7 +252,7 @@ def _translated(error: sqlite3.Error, path: str) -> MnemologError:
     if _is_busy(error):
         return LogUnavailable(path, "another process kept it locked all the while")
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return Damaged(path, f"{error}; restore the log from a backup")
+        return LogDamaged(path, str(error))
     if isinstance(error, sqlite3.ProgrammingError):
         return LogUnavailable(path, "this handle was closed")
     return StoreUnavailable(path, _REASONS.get(code, str(error)))

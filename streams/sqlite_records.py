@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from mnemolog.schemas.errors import Damaged
+from mnemolog.schemas.errors import LogDamaged
 from mnemolog.schemas.partitioning import partition_of
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import Headers, LogRecord, NewRecord
@@ -116,12 +116,12 @@ class Inserting:
 def records_of(
     rows: Iterable[tuple[int, int, bytes | None, bytes | None, str, int]],
 ) -> Iterator[LogRecord]:
-    """Yield the records of rows of the columns `SELECTED`. Raises Damaged for a changed one."""
+    """Yield the records of rows of the columns `SELECTED`. Raises LogDamaged for a changed one."""
     for place, recorded_at, key, value, headers, checksum in rows:
         partition, offset = _position(place)
         if _checksum(headers, key, value) != checksum:
             what = f"the log's record {partition}@{offset}"
-            raise Damaged(what, "it is not what was appended; restore the log from a backup")
+            raise LogDamaged(what, "it is not what was appended")
         moment = moment_of(recorded_at)
         yield LogRecord(partition, offset, moment, key, value, _read_headers(headers))
 

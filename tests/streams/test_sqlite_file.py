@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from mnemolog.schemas.errors import (
-    Damaged,
     InvalidSetting,
+    LogDamaged,
     LogUnavailable,
     NotFound,
     ReadOnly,
@@ -94,7 +94,7 @@ def test_a_handle_that_only_reads_sees_what_others_append(open_sqlite, path):
 def test_a_file_that_is_no_database_is_damaged(open_sqlite, tmp_path):
     path = tmp_path / "log.db"
     path.write_bytes(b"no database, but long enough to be taken for one" * 100)
-    with pytest.raises(Damaged, match=r"log\.db is damaged.*backup"):
+    with pytest.raises(LogDamaged, match=r"log\.db is damaged"):
         open_sqlite(path)
 
 
@@ -105,7 +105,7 @@ def test_a_file_that_was_cut_short_is_damaged(open_sqlite, path):
     log.close()
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2 // 4096 * 4096])
-    with pytest.raises(Damaged):
+    with pytest.raises(LogDamaged):
         everything(open_sqlite(path))
 
 
@@ -115,9 +115,9 @@ def test_a_changed_byte_is_found_and_named_once_what_precedes_it_was_read(open_s
     log._writing.execute("UPDATE records SET value = x'00' WHERE place = 3")
     reader = log.reader({0: 0})
     assert values(reader.poll(records_max=10, wait_seconds=0)) == [b"0", b"1", b"2"]
-    with pytest.raises(Damaged, match="record 0@3"):
+    with pytest.raises(LogDamaged, match="record 0@3"):
         reader.poll(records_max=10, wait_seconds=0)
-    with pytest.raises(Damaged, match="record 0@3"):
+    with pytest.raises(LogDamaged, match="record 0@3"):
         log.at(Position(0, 3))
 
 
