@@ -83,7 +83,8 @@ class ProjectionCase:
 
     def ledger(self, projection: Projection, folder: Path) -> Ledger:
         """Return what the generation's ledger says."""
-        assert self.ledger_file is not None, "name the file, or say how its ledger is read"
+        if self.ledger_file is None:  # in a store that only the projection opens
+            return projection._ledger
         return SQLiteLedger(sqlite3.connect(place_in(folder).folder / self.ledger_file))
 
     @contextmanager

@@ -48,6 +48,3 @@ class TestAnalytics(ProjectionContract):
     def finish(self, projection, folder):
         settle(projection)
         projection.publish(folder / "published")
-
-    def ledger(self, projection, folder):
-        return projection._ledger
