@@ -40,7 +40,7 @@ class FormedMemory:
     position: Position
     recorded_at: datetime
     from_events: Sequence[str] = ()  # ids of further events that it was drawn from
-    from_memories: Sequence[str] = ()  # ids of memories that it draws together
+    from_memories: Sequence[str] = ()  # ids of memories that it came from
 
 
 @dataclass(frozen=True, slots=True)

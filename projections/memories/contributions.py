@@ -14,6 +14,7 @@ from mnemolog.projections.checkpoints.words import texts
 from mnemolog.projections.formed_memory import Formed, FormedMemory
 from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.events.memory import (
+    KnowledgeConsolidated,
     MemoryArchived,
     MemoryForgotten,
     MemoryImportanceChanged,
@@ -108,7 +109,7 @@ def changes_of(recorded: RecordedEvent, formed: Formed) -> Changes:
         memories=[NewMemory(memory, cause, said) for memory in formed.memories],
         contributions=[*_contributions(recorded)],
         forgotten=[*_forgotten(recorded)],
-        links=[*_links(recorded), *_summarising(recorded, formed)],
+        links=[*_links(recorded), *_drawing(recorded, formed)],
     )
 
 
@@ -176,10 +177,18 @@ def _links(recorded: RecordedEvent) -> Iterator[NewLink]:
             return
 
 
-def _summarising(recorded: RecordedEvent, formed: Formed) -> Iterator[NewLink]:
+def _drawing(recorded: RecordedEvent, formed: Formed) -> Iterator[NewLink]:
+    """Yield the links between what is formed and the memories that it came from.
+
+    What consolidates memories summarises them; a decision or a comment was caused by them.
+    """
+    summarises = isinstance(recorded.event, KnowledgeConsolidated)
     for memory in formed.memories:
         for drawn in memory.from_memories:
-            yield _link(recorded, memory.id, drawn, "summarises")
+            if summarises:
+                yield _link(recorded, memory.id, drawn, "summarises")
+            else:
+                yield _link(recorded, drawn, memory.id, "causes")
 
 
 def _link(

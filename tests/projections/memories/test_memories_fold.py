@@ -11,6 +11,7 @@ from mnemolog.projections.formed_memory import Formed
 from mnemolog.projections.memories.composing import composed, latest
 from mnemolog.projections.memories.contributions import Contribution, changes_of, text_hash
 from mnemolog.projections.memories.formed_json import formed_json, formed_of
+from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from mnemolog.schemas.times import microseconds
 from support.histories import START, happened
@@ -122,6 +123,23 @@ def test_a_memory_that_draws_others_together_is_linked_to_each():
     assert [(link.from_memory, link.to_memory, link.kind) for link in links] == [
         (drawn.id, "a", "summarises"),
         (drawn.id, "b", "summarises"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ex.DecisionMade(what="raise it", because_memories=("a", "b")),
+        ex.FeedbackGiven(target="a", target_kind="memory", score=1.0, comment="it helped"),
+    ],
+)
+def test_what_a_decision_or_a_comment_rests_on_caused_it(event):
+    drawn = formed(1, from_memories=("a", "b"))
+    (recorded,) = events(happened(event))
+    links = changes_of(recorded, Formed((drawn,), "drawn")).links
+    assert [(link.from_memory, link.to_memory, link.kind) for link in links] == [
+        ("a", drawn.id, "causes"),
+        ("b", drawn.id, "causes"),
     ]
 
 
