@@ -17,6 +17,8 @@ def set_up_logging(*, level: str = "warning") -> None:
         if sys.stderr.isatty()
         else structlog.processors.JSONRenderer()
     )
+    # The client's complaints come many a second; our own errors say what is wrong, once.
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

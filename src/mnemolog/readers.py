@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.engine import Engine
 from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, WEIGHTS
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from mnemolog.projections.checkpoints.reading import CheckpointReader
     from mnemolog.projections.memories.reading import MemoryReader
     from mnemolog.projections.weights.reading import WeightReader
+
+RETIRED_MAX: Final = 8  # readers of former generations that are kept open for who uses them yet
+
+RETIRED_MAX: Final = 8  # readers of former generations that are kept open
 
 
 class Readers:
@@ -24,6 +28,8 @@ class Readers:
         self._engine = engine
         self._lock = threading.Lock()
         self._open: dict[str, tuple[Path, Any]] = {}
+        self._retired: list[Any] = []
+        self._retired: list[Any] = []  # another thread may still be asking one of them
 
     def memories(self) -> "MemoryReader | None":
         """Return the reader of memories."""
@@ -51,19 +57,26 @@ class Readers:
     def close(self) -> None:
         """Close what is open. Harmless twice."""
         with self._lock:
-            for _, reader in self._open.values():
+            for reader in [*self._retired, *(reader for _, reader in self._open.values())]:
                 reader.close()
+            self._retired.clear()
             self._open.clear()
 
     def _serving(self, name: str, open_reader: Callable[[Path], Any]) -> Any:
+        self._engine.check_open()
         serving = self._engine.shelf.generations(name).serving()
         if serving is None:
             return None
         with self._lock:
             folder, reader = self._open.get(name, (None, None))
             if folder != serving:
-                if reader is not None:
-                    reader.close()
+                self._retire(reader)
                 reader = open_reader(serving)
                 self._open[name] = (serving, reader)
             return reader
+
+    def _retire(self, reader: Any) -> None:
+        if reader is not None:
+            self._retired.append(reader)
+        while len(self._retired) > RETIRED_MAX:
+            self._retired.pop(0).close()
