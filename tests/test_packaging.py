@@ -51,7 +51,8 @@ def required(requirements: list[str]) -> set[str]:
 def undeclared(source: str) -> set[str]:
     """Return what *source* imports of packages that our users would not get with ours."""
     ours = required(PROJECT["dependencies"])
-    foreign = tidy.roots(source) - {"mnemolog", ""} - sys.stdlib_module_names
+    theirs = {"mnemolog", "", "_typeshed"}  # the last is for type checkers, and brought by them
+    foreign = tidy.roots(source) - theirs - sys.stdlib_module_names
     return {root for root in foreign if not ours & required(DISTRIBUTIONS.get(root, []))}
 
 
