@@ -22,6 +22,7 @@ FOLLOW_UP_SECONDS_MAX: Final = 0.25  # a turn of follow-up, after which new even
 BACKOFF_SECONDS_MIN: Final = 0.1
 BACKOFF_SECONDS_MAX: Final = 5.0
 STOP_SECONDS_MAX: Final = 60.0
+THREAD: Final = "mnemolog-dispatcher"
 
 _log = structlog.get_logger("mnemolog.dispatcher")
 
@@ -37,8 +38,9 @@ class Dispatcher:
         self._projector = projector
         self._turn = threading.RLock()  # held while the projector or a projection is used
         self._moved = threading.Condition()
+        self._pauses = 0  # that wait for their turn: a busy log lets them in, too
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="mnemolog-dispatcher", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=THREAD, daemon=True)
         self.failure: BaseException | None = None
 
     def start(self) -> None:
@@ -55,10 +57,19 @@ class Dispatcher:
     @contextmanager
     def paused(self) -> Iterator[Projector]:
         """Hold the projector between two turns: what it gives may be used within the block."""
+        self._count_pause(1)
         with self._turn:
-            yield self._projector
-            self._projector.rewind()
+            self._count_pause(-1)
+            try:
+                yield self._projector
+            finally:
+                self._projector.rewind()
         with self._moved:
+            self._moved.notify_all()
+
+    def _count_pause(self, change: int) -> None:
+        with self._moved:
+            self._pauses += change
             self._moved.notify_all()
 
     def wait_until(self, is_so: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:
@@ -97,6 +108,8 @@ class Dispatcher:
 
     def _work(self) -> None:
         """Take one turn; wait for the log if it found nothing to do."""
+        with self._moved:
+            self._moved.wait_for(lambda: not self._pauses)
         with self._turn:
             came = self._projector.step(wait_seconds=0)
             more = not came and self._follow_up(self.projections)
