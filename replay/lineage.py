@@ -1,5 +1,7 @@
 """From a memory or a decision to the events it came from, as a tree; each event with its place.
 
+What was forgotten is no longer told: the log keeps its bytes, its place says so much.
+
 Walks carry what they have visited: a cycle of causes ends where it closes, and says so.
 """
 
@@ -8,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from mnemolog.projections.checkpoints.stored import TimelineEntry
 from mnemolog.projections.memories.reading import MemoryReader
 from mnemolog.projections.memories.rows import MemoryRow
 from mnemolog.schemas.codec import Codec
@@ -24,7 +27,8 @@ DEPTH_MAX: Final = 12
 NODES_MAX: Final = 200
 TITLE_CHARACTERS_MAX: Final = 120
 
-FindEvent = Callable[[str], Sequence[Position]]  # the places of the events with an id
+FORGOTTEN: Final = "(forgotten)"
+FindEvent = Callable[[str], Sequence[TimelineEntry]]  # the events with an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +96,17 @@ class Lineage:
         return node
 
     def event(self, event_id: str) -> RecordedEvent | None:
-        """Return the first event of ours with *event_id*, or None."""
-        for position in self._find(event_id):
-            record = self._log.at(position)
+        """Return the first event of ours with *event_id*, or None; a forgotten one stays so."""
+        for entry in self._find(event_id):
+            record = None if entry.text is None else self._log.at(entry.position)
             decoded = None if record is None else self._codec.decode(record)
             if isinstance(decoded, Ours):
                 return decoded.recorded
         return None
+
+    def forgotten(self, event_id: str) -> TimelineEntry | None:
+        """Return the place of an event whose words are forgotten, or None."""
+        return next((entry for entry in self._find(event_id) if entry.text is None), None)
 
     def row(self, memory: str) -> MemoryRow | None:
         """Return a memory's row, or None."""
@@ -136,11 +144,26 @@ class _Walk:
     def event(self, name: str, role: str, depth: int) -> Node | None:
         recorded = self._lineage.event(name)
         if recorded is None:
-            return None
+            return self._forgotten(name, role)
         if not self._may_visit(name, depth):
             return self._node(recorded, f"{role} (shown above)", ())
         named = [self._named(kind, ref, how, depth + 1) for kind, ref, how in _causes(recorded)]
         return self._node(recorded, role, tuple(cause for cause in named if cause))
+
+    def _forgotten(self, name: str, role: str) -> Node | None:
+        entry = self._lineage.forgotten(name)
+        if entry is None:
+            return None
+        return Node(
+            kind="event",
+            id=name,
+            role=role,
+            title=FORGOTTEN,
+            event_type=entry.type,
+            topic=self._lineage.topic,
+            position=entry.position,
+            occurred_at=entry.occurred_at,
+        )
 
     def _named(self, kind: str, name: str, role: str, depth: int) -> Node | None:
         walk = self.memory if kind == "memory" else self.event

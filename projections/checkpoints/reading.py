@@ -190,8 +190,11 @@ class CheckpointReader:
 
     def places(self, event_id: str) -> Sequence[Position]:
         """Return where the events of this id stand; ids of several keys may be the same."""
-        where = Where().and_("t.event_id = ?", event_id)
-        return [entry.position for entry in self._events(where)]
+        return [entry.position for entry in self.of_event(event_id)]
+
+    def of_event(self, event_id: str) -> Sequence[TimelineEntry]:
+        """Return the events of this id, those that were forgotten too."""
+        return [*self._events(Where().and_("t.event_id = ?", event_id))]
 
     def _last(self, where: Where, rows_max: int) -> tuple[TimelineEntry, ...]:
         return tuple(reversed([*islice(self._events(where), max(rows_max, 0))]))

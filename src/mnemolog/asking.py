@@ -108,13 +108,18 @@ class Asker:
         return answer
 
     def _answer_to(self, asked: Question) -> "Recalled":
+        from mnemolog.projections.memories.embedders import (  # noqa: PLC0415 - models are heavy
+            embedder_of_model,
+        )
         from mnemolog.projections.recall.recall import recall  # noqa: PLC0415 - brings numpy
 
+        reader = self._readers.memories()
         return recall(
             asked,
-            reader=self._readers.memories(),
+            reader=reader,
             weights=self._readers.weights(),
-            embedder=self._engine.embedder(),
+            # A question is embedded by the model of the generation that it asks.
+            embedder=None if reader is None else embedder_of_model(reader.model_id),
             topic=self._engine.log.topic,
         )
 
@@ -139,7 +144,7 @@ class Asker:
         return Known(row, found.get(name))
 
     def event(self, ref: Ref) -> RecordedEvent:
-        """Return an event of ours, whole, from the log. Raises NotFound."""
+        """Return an event of ours, whole, from the log. NotFound if it is forgotten, too."""
         event = self.lineage().event(ref_id(ref))
         if event is None:
             raise NotFound("event", ref_id(ref))
@@ -231,7 +236,7 @@ class Asker:
         return Lineage(
             log=self._engine.log,
             codec=self._engine.codec,
-            find=self._places,
+            find=self._entries,
             memories=self._readers.memories(),
         )
 
@@ -245,9 +250,9 @@ class Asker:
     def _mine(self) -> dict[str, Any]:
         return {name: self._defaults.get(name) for name in ("user", "project")}
 
-    def _places(self, event_id: str) -> Sequence[Position]:
+    def _entries(self, event_id: str) -> "Sequence[TimelineEntry]":
         reader = self._readers.checkpoints()
-        return [] if reader is None else reader.places(event_id)
+        return [] if reader is None else reader.of_event(event_id)
 
 
 def _moment(value: When | None, field: str) -> datetime | None:
