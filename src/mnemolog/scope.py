@@ -1,10 +1,13 @@
 """The keywords that every verb takes: whose event it is, when it happened and why."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypedDict
+from typing import Any, Final, Protocol, TypedDict
 
 from mnemolog.schemas.events import ModelUse
+
+_MEMORY_ID: Final = re.compile(r"mem_[0-9a-f]{32}")
 
 
 class HasId(Protocol):
@@ -52,5 +55,12 @@ def ref_id(ref: Ref) -> str:
 
 
 def is_memory(ref: Ref) -> bool:
-    """Say whether *ref* means a memory: their ids begin with "mem_"."""
-    return ref_id(ref).startswith("mem_")
+    """Say whether *ref* means a memory: their ids are "mem_" and 32 hexadecimal digits."""
+    return _MEMORY_ID.fullmatch(ref_id(ref)) is not None
+
+
+def check_keywords(given: Mapping[str, Any], *, of: type, where: str) -> None:
+    """Raise TypeError, as Python does, for the first keyword that the typed dict *of* lacks."""
+    unknown = sorted(given.keys() - of.__annotations__.keys())
+    if unknown:
+        raise TypeError(f"{unknown[0]!r} is no keyword of {where}")

@@ -4,15 +4,20 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Unpack
+from datetime import timedelta
+from typing import Any, Final, Literal, Unpack
 
 from mnemolog.schemas.envelope import DEFAULT_SOURCE
+from mnemolog.schemas.errors import MnemologError
 from mnemolog.schemas.events import Event, experience, memory
-from mnemolog.schemas.ids import fresh_id
-from mnemolog.scope import Names, Ref, Scope, When, is_memory, ref_id
+from mnemolog.schemas.ids import derived_id, fresh_id
+from mnemolog.schemas.text import cut
+from mnemolog.schemas.times import instant
+from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id
 from mnemolog.streams.publishing import Appended, Draft, Publisher
 
 _IN_EVENT = ("tags", "model_use")
+ERROR_CHARACTERS_MAX: Final = 10_000  # of an exception's words; a result is the caller's to bound
 
 
 @dataclass(slots=True)
@@ -49,10 +54,8 @@ class Writer:
 
     def draft(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Draft:
         """Return the draft of an event, with this handle's defaults where *scope* is silent."""
+        check_keywords(scope, of=Scope, where="this verb")
         named: dict[str, Any] = {**self._defaults, **scope}
-        unknown = sorted(named.keys() - Scope.__annotations__.keys() - Names.__annotations__.keys())
-        if unknown:
-            raise TypeError(f"{unknown[0]!r} is no keyword of this verb")
         cause = named.get("caused_by")
         given = {name: named[name] for name in _IN_EVENT if named.get(name)}
         told = {name: value for name, value in fields.items() if value is not None}
@@ -143,24 +146,27 @@ class Writer:
     ) -> Iterator[Action]:
         """Record a tool call: that it started, and at the block's end that it finished or failed.
 
-        An exception in the block is recorded as the action's error and goes on.
+        An exception in the block is recorded as the action's error and goes on, whatever the log
+        says of it. With an `id` the call may be retried: the action is named by it, and the end's
+        id is derived from it. With an `occurred_at` the end occurs as much later as the block took.
         """
-        name = action or fresh_id()
+        name = action or scope.get("id") or fresh_id()
         told = {"action": name, "tool": tool, "arguments": arguments, "costly": costly}
         running = Action(self.append(experience.ActionStarted, told, scope), name)
         began = time.monotonic()
-        error: str | None = None
         try:
             yield running
         except BaseException as raised:
-            error = f"{type(raised).__name__}: {raised}"
+            error = cut(f"{type(raised).__name__}: {raised}", characters_max=ERROR_CHARACTERS_MAX)
+            try:
+                running.finished = self._finish(running, tool, error, _passed(began), scope)
+            except MnemologError as unrecorded:
+                raised.add_note(f"mnemolog could not record that the action failed: {unrecorded}")
             raise
-        finally:
-            milliseconds = int((time.monotonic() - began) * 1000)
-            running.finished = self._finish(running, tool, error, milliseconds, scope)
+        running.finished = self._finish(running, tool, None, _passed(began), scope)
 
     def _finish(
-        self, running: Action, tool: str, error: str | None, milliseconds: int, scope: Scope
+        self, running: Action, tool: str, error: str | None, passed: timedelta, scope: Scope
     ) -> Appended:
         fields = {
             "action": running.action,
@@ -169,10 +175,16 @@ class Writer:
             "result": running.result if error is None else None,
             "error": error,
             "data": running.data or None,
-            "duration_ms": milliseconds,
+            "duration_ms": passed // timedelta(milliseconds=1),
             "cost_usd": running.cost_usd,
         }
-        later = Scope(**{**scope, "id": None, "occurred_at": None, "caused_by": running.started})
+        given, began = scope.get("id"), scope.get("occurred_at")
+        later: Any = {
+            **scope,
+            "id": None if given is None else derived_id("action finished", given),
+            "occurred_at": began and instant(began, field="occurred_at")[0] + passed,
+            "caused_by": running.started,
+        }
         return self.append(experience.ActionFinished, fields, later)
 
     def feedback(
@@ -232,6 +244,11 @@ class Writer:
     def pin(self, target: Ref, *, pinned: bool = True, **scope: Unpack[Scope]) -> Appended:
         """Record that a memory must not fade, or may again."""
         return self.append(memory.MemoryPinned, {"memory": ref_id(target), "pinned": pinned}, scope)
+
+
+def _passed(began: float) -> timedelta:
+    """Return how long ago *began* was on the monotonic clock."""
+    return timedelta(seconds=time.monotonic() - began)
 
 
 def _kind_of(target: Ref) -> str:
