@@ -16,7 +16,7 @@ from mnemolog.projections.kinds import MEMORIES, Kind, kinds
 from mnemolog.projections.lease import Lease
 from mnemolog.projections.shelf import Shelf
 from mnemolog.schemas.codec import Codec
-from mnemolog.schemas.errors import InvalidSetting, LeaseHeld, LogReplaced
+from mnemolog.schemas.errors import InvalidSetting, LeaseHeld, LogReplaced, LogUnavailable
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.log import Log
@@ -66,6 +66,7 @@ class Engine:
         self.publisher = Publisher(self.log, self.codec, tenant=settings.tenant, now=present)
         self.shelf = Shelf(self.folder, settings.tenant, self.log.topic, self.log.partitions)
         self._taking = threading.Lock()
+        self._closed = False
         self.lease: Lease | None = None
         self.dispatcher: Dispatcher | None = None
         try:
@@ -85,8 +86,10 @@ class Engine:
         Does nothing for a handle that only reads or only appends.
         """
         if not self._projects:
+            self.check_open()
             return False
         with self._taking:
+            self.check_open()
             if self.dispatcher is None:
                 self._take_free_lease()
         return self.is_owner
@@ -110,15 +113,22 @@ class Engine:
 
     def close(self) -> None:
         """Stop projecting and let go of everything. Harmless twice."""
-        if self.dispatcher is not None:
-            self._stop(self.dispatcher)
-            self.dispatcher = None
-        if self.lease is not None:
-            self.lease.release()
-            self.lease = None
+        with self._taking:
+            self._closed = True
+            if self.dispatcher is not None:
+                self._stop(self.dispatcher)
+                self.dispatcher = None
+            if self.lease is not None:
+                self.lease.release()
+                self.lease = None
         self.log.close()
         if self._scratch is not None:
             self._scratch.cleanup()
+
+    def check_open(self) -> None:
+        """Raise LogUnavailable, as an append does, once this was closed."""
+        if self._closed:
+            raise LogUnavailable(self.log.topic, "this handle was closed")
 
     def _opened_log(self) -> Log:
         if self.settings.is_in_memory and not self.settings["log"]:

@@ -4,9 +4,13 @@ What it does is written where it is done: the verbs that append in `writing`, th
 in `asking`, the wait for read models in `waiting`, rebuild and verify in `maintaining`.
 """
 
+import os
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
+from mnemolog import recording
 from mnemolog.asking import Asker
 from mnemolog.engine import Engine, present
 from mnemolog.maintaining import Rebuilt, checked, digests, rebuild, verify
@@ -20,18 +24,31 @@ from mnemolog.schemas.events import Event, memory
 from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.ids import fresh_id
 from mnemolog.schemas.positions import Token
-from mnemolog.scope import Names, Ref, Scope, is_memory, ref_id
+from mnemolog.scope import Names, Ref, Scope, check_keywords, is_memory, ref_id
 from mnemolog.settings import Settings
+from mnemolog.streams import dispatching
 from mnemolog.streams.publishing import Appended
 from mnemolog.waiting import ROWS, WAIT_SECONDS, wait_for
 from mnemolog.writing import Writer
 
 if TYPE_CHECKING:
+    from os import PathLike
     from types import TracebackType
 
     from mnemolog.projections.recall.recall import Recalled
 
 Tell = Callable[[Stage], None]
+OWN_THREADS: Final = (recording.THREAD, dispatching.THREAD)  # none of them can wait for its own end
+
+
+def _let_go(recorder: Recorder, readers: Readers, engine: Engine) -> None:
+    """Close what a memory stands on, from whatever thread the collector runs in."""
+    if threading.current_thread().name in OWN_THREADS:
+        threading.Thread(target=_let_go, args=(recorder, readers, engine)).start()
+        return
+    recorder.close()
+    readers.close()
+    engine.close()
 
 
 def _silent(_: Stage) -> None:
@@ -57,7 +74,7 @@ class Memory(Writer, Asker):
 
     def __init__(
         self,
-        data: str | None = None,
+        data: "str | PathLike[str] | None" = None,
         *,
         log: str | None = None,
         tenant: str | None = None,
@@ -69,8 +86,9 @@ class Memory(Writer, Asker):
         rebuilding: Iterable[str] | None = None,
         **defaults: Unpack[Names],
     ) -> None:
+        check_keywords(defaults, of=Names, where="Memory")
         settings = Settings.resolve(
-            data=data,
+            data=None if data is None else os.fspath(data),
             log=log,
             tenant=tenant,
             embedder=embedder,
@@ -81,6 +99,7 @@ class Memory(Writer, Asker):
         self._engine = Engine(settings, read_only=read_only, projects=projects, rebuilding=names)
         self._readers = Readers(self._engine)
         self._recorder = Recorder(self._engine.publisher)
+        self._let_go = weakref.finalize(self, _let_go, self._recorder, self._readers, self._engine)
         Writer.__init__(self, self._engine.publisher, defaults)
         Asker.__init__(self, self._engine, self._readers, defaults)
 
@@ -182,6 +201,8 @@ class Memory(Writer, Asker):
 
     def digests(self) -> Mapping[str, str]:
         """Return the content digest of each projection at the log's end."""
+        if self._engine.read_only:
+            raise ReadOnly("digests")
         return digests(self._engine)
 
     @property
@@ -190,10 +211,12 @@ class Memory(Writer, Asker):
         return self._engine
 
     def close(self) -> None:
-        """Record what waits, stop projecting and let go of everything. Harmless twice."""
-        self._recorder.close()
-        self._readers.close()
-        self._engine.close()
+        """Record what waits, stop projecting and let go of everything. Harmless twice.
+
+        A memory that nobody closes is closed when it is collected, at the latest when Python
+        ends: a thread that is in a store's driver then would bring the process down.
+        """
+        self._let_go()
 
     def __enter__(self) -> Self:
         return self

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 RETIRED_MAX: Final = 8  # readers of former generations that are kept open for who uses them yet
 
-RETIRED_MAX: Final = 8  # readers of former generations that are kept open
-
 
 class Readers:
     """Readers of the serving generations. Any thread may use it.
@@ -28,7 +26,6 @@ class Readers:
         self._engine = engine
         self._lock = threading.Lock()
         self._open: dict[str, tuple[Path, Any]] = {}
-        self._retired: list[Any] = []
         self._retired: list[Any] = []  # another thread may still be asking one of them
 
     def memories(self) -> "MemoryReader | None":

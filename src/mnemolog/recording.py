@@ -13,6 +13,7 @@ from mnemolog.schemas.errors import MnemologError
 from mnemolog.streams.publishing import Draft, Publisher
 
 QUEUED_MAX: Final = 256
+THREAD: Final = "mnemolog-recorder"
 CLOSE_SECONDS_MAX: Final = 35.0  # an append's own bound, and a little more
 
 _log = structlog.get_logger("mnemolog.recording")
@@ -24,13 +25,15 @@ class Recorder:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
         self._waiting: queue.Queue[Draft | None] = queue.Queue(maxsize=QUEUED_MAX)
+        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def record(self, draft: Draft) -> None:
         """Append *draft* soon. A failure is logged: an answer was given, whatever the log says."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="mnemolog-recorder", daemon=True)
-            self._thread.start()
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=THREAD, daemon=True)
+                self._thread.start()
         try:
             self._waiting.put_nowait(draft)
         except queue.Full:
