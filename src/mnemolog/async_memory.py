@@ -31,6 +31,11 @@ def _twin(
     return cast("Callable[Concatenate[AsyncMemory, P], Awaitable[R]]", wraps(verb)(twin))
 
 
+def _close_opened(opening: "asyncio.Future[Memory]") -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
+
+
 class AsyncMemory:
     """`Memory` for programs that await. Make it by `await AsyncMemory.open(...)`.
 
@@ -46,13 +51,16 @@ class AsyncMemory:
         """Return a memory opened with the arguments of `Memory`."""
         pool = ThreadPoolExecutor(CALLS_MAX, thread_name_prefix="mnemolog-async")
         loop = asyncio.get_running_loop()
+        opening = loop.run_in_executor(pool, partial(Memory, *args, **kwargs))
         try:
-            memory = await loop.run_in_executor(pool, partial(Memory, *args, **kwargs))
+            memory = await asyncio.shield(opening)
         except BaseException:
+            opening.add_done_callback(_close_opened)  # a caller that gave up can't close it
             pool.shutdown(wait=False)
             raise
         return cls(memory, pool)
 
+    append = _twin(Memory.append)
     observe = _twin(Memory.observe)
     message = _twin(Memory.message)
     plan = _twin(Memory.plan)
@@ -65,12 +73,15 @@ class AsyncMemory:
     forget = _twin(Memory.forget)
     recall = _twin(Memory.recall)
     get = _twin(Memory.get)
+    memory = _twin(Memory.memory)
+    event = _twin(Memory.event)
     history = _twin(Memory.history)
     why = _twin(Memory.why)
     resume = _twin(Memory.resume)
     timeline = _twin(Memory.timeline)
     checkpoints = _twin(Memory.checkpoints)
     sql = _twin(Memory.sql)
+    end = _twin(Memory.end)
     wait_for = _twin(Memory.wait_for)
     rebuild = _twin(Memory.rebuild)
     verify = _twin(Memory.verify)
@@ -100,7 +111,7 @@ class AsyncMemory:
 
     async def close(self) -> None:
         """As `Memory.close`."""
-        await self._run(self._memory.close)
+        await asyncio.to_thread(self._memory.close)  # the pool may be shut down already
         self._pool.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
