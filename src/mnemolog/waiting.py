@@ -6,12 +6,13 @@ only makes the wait shorter.
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from typing import Final
 
 from mnemolog.engine import Engine
 from mnemolog.ledgers import applied, parked_in
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.schemas.errors import Parked, TimedOut
+from mnemolog.schemas.errors import Parked, StoreUnavailable, TimedOut
 from mnemolog.schemas.positions import Token
 
 WAIT_SECONDS: Final = 60.0
@@ -51,14 +52,15 @@ def wait_for(
 
 def _until(engine: Engine, is_so: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:
     """Return once *is_so*; raises TimedOut with *what*, or what stopped the dispatcher."""
-    if engine.dispatcher is not None:
-        engine.dispatcher.wait_until(is_so, what=what, timeout_seconds=timeout_seconds)
-        return
     deadline = time.monotonic() + timeout_seconds
-    while not is_so():
+    while (dispatcher := engine.dispatcher) is None:
+        if is_so():
+            return
         if time.monotonic() >= deadline:
             raise TimedOut(what, waited_seconds=timeout_seconds)
         time.sleep(POLL_SECONDS)
+    left = max(0.0, deadline - time.monotonic())
+    dispatcher.wait_until(is_so, what=what, timeout_seconds=left)
 
 
 def _covers(engine: Engine, name: str, token: Token, *, vectors: bool) -> bool:
@@ -77,4 +79,6 @@ def _request_publish(engine: Engine, token: Token) -> None:
         request_publish,
     )
 
-    request_publish(engine.folder, token)
+    # A reader of a folder that it may not write waits for the owner's own pace.
+    with suppress(StoreUnavailable) if engine.read_only else nullcontext():
+        request_publish(engine.folder, token)
