@@ -46,9 +46,14 @@ class Settings:
 
         Raises InvalidSetting for a value that can't be used.
         """
-        settings = cls({name: _resolved(name, arguments.get(name)) for name in KNOWN})
-        settings._check()
+        settings = cls.unchecked(**arguments)
+        settings.check()
         return settings
+
+    @classmethod
+    def unchecked(cls, **arguments: str | None) -> Self:
+        """Return what `resolve` does, with values that can't be used, too."""
+        return cls({name: _resolved(name, arguments.get(name)) for name in KNOWN})
 
     def __getitem__(self, name: str) -> str:
         return self.found[name].value
@@ -77,7 +82,10 @@ class Settings:
         """Return the tenant's folder below *data*."""
         return data / encoded_name(self.tenant)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise InvalidSetting for the first value that can't be used."""
+        if not self["data"].strip():
+            raise InvalidSetting("data", self["data"], f"a folder, or {IN_MEMORY}")
         try:
             check_name(self.tenant, field="tenant")
         except InvalidEvent as error:

@@ -30,7 +30,9 @@ def tail(
     log: LogURL = None,
     tenant: Tenant = None,
     agent: Agent = None,
-    events: Annotated[int, typer.Option("-n", help="Begin this many records before the end.")] = 20,
+    events: Annotated[
+        int, typer.Option("-n", min=0, help="Begin this many records before the end.")
+    ] = 20,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on with what comes.")] = False,
     as_json: AsJSON = False,
 ) -> None:
@@ -134,12 +136,12 @@ def config(
     tenant: Tenant = None,
     as_json: AsJSON = False,
 ) -> None:
-    """Show each setting, its value, and where the value came from."""
+    """Show each setting, its value, and where the value came from; exit with 2 for a wrong one."""
     from mnemolog.settings import KNOWN, Settings  # noqa: PLC0415 - see `opened`
 
     # typer has read the environment already: what equals it came from there.
     given: dict[str, Any] = {"data": data, "log": log, "tenant": tenant}
-    settings = Settings.resolve(
+    settings = Settings.unchecked(
         **{k: v for k, v in given.items() if not _is_from_environment(k, v)}
     )
     rows = [(s.name, s.value, s.origin, KNOWN[s.name][2]) for s in settings.found.values()]
@@ -149,6 +151,7 @@ def config(
         )
     else:
         say_table(("setting", "value", "origin", "meaning"), rows)
+    settings.check()
 
 
 def _is_from_environment(name: str, value: str | None) -> bool:
