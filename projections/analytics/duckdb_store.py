@@ -23,7 +23,10 @@ _OFFLINE: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
-_DAMAGE: Final = ("corrupt", "checksum", "not a valid duckdb", "replaying", "serializ", "truncat")
+_DAMAGE: Final = (
+    *("corrupt", "checksum", "not a valid duckdb", "replaying", "serializ", "truncat"),
+    "could not read enough",
+)
 
 
 def instance(**settings: str) -> duckdb.DuckDBPyConnection:

@@ -70,8 +70,7 @@ class AnalyticsProjection:
         Raises StoreUnavailable while another process has it open, Damaged if rows are missing.
         """
         path = place.folder / DATABASE
-        if not path.exists() and path.with_name(f"{DATABASE}.wal").exists():
-            raise Damaged(str(path), "only its write-ahead log is left")
+        _refuse_remains(path)
         connection = open_live(path)
         try:
             with speaking_of(path):
@@ -201,6 +200,14 @@ class AnalyticsProjection:
 
 def _formed(batch: Batch, step: Step) -> Sequence[FormedMemory]:
     return formed_in(batch, step).memories if isinstance(step.item, Ours) else ()
+
+
+def _refuse_remains(path: Path) -> None:
+    """Raise Damaged for what DuckDB might take for a new database."""
+    if path.exists() and path.stat().st_size == 0:
+        raise Damaged(str(path), "it is empty")
+    if not path.exists() and path.with_name(f"{path.name}.wal").exists():
+        raise Damaged(str(path), "only its write-ahead log is left")
 
 
 def _make_or_check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

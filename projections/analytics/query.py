@@ -73,6 +73,10 @@ def _lock_up(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 def _statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
     try:
+        sql.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidSetting("sql", sql, "it holds a lone surrogate") from error
+    try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:
         raise InvalidSetting("sql", sql, str(error)) from error
