@@ -12,54 +12,31 @@ from contracts.projection_contract import place_in
 from mnemolog.projections import fault_points
 from mnemolog.projections.analytics import publishing as pub
 from mnemolog.projections.analytics.projection import DATABASE, AnalyticsProjection
-from mnemolog.projections.analytics.publisher import IDLE_PUBLISH_SECONDS, Publisher
 from mnemolog.projections.analytics.query import query
 from mnemolog.projections.analytics.tables import RELATIONS
 from mnemolog.projections.generations import Generations
 from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
-from mnemolog.schemas.positions import Token
 from support.eventful import eventful_history
 from support.histories import batches, recorded
 
 
-class Clock:
-    def __init__(self):
-        self.seconds = 1_000.0
-
-    def __call__(self):
-        return self.seconds
-
-
-clock = pytest.fixture(Clock)
-
-
-@pytest.fixture
-def projection(tmp_path, clock):
-    place = place_in(tmp_path)
-    Generations(place.folder.parent).serve(place.folder)
-    projection = AnalyticsProjection.open(place)
-    projection._publisher = Publisher(projection._connection, place, now=clock)
-    yield projection
-    projection.close()
-
-
-def apply(projection, *events, after: int = 0):
+def apply(owner, *events, after: int = 0):
     for batch in batches(recorded(*events)[after:]):
-        projection.apply(batch)
+        owner.apply(batch)
 
 
 def notes(count: int):
     return [ex.ObservationRecorded(text=f"note {number}") for number in range(count)]
 
 
-def test_the_published_tables_are_the_live_ones_without_what_is_internal(projection, tmp_path):
-    apply(projection, *eventful_history())
-    projection.publish(pub.published_folder(tmp_path))
+def test_the_published_tables_are_the_live_ones_without_what_is_internal(owner, tmp_path):
+    apply(owner, *eventful_history())
+    owner.publish(pub.published_folder(tmp_path))
     path = pub.published_file(tmp_path)
     for relation in RELATIONS:
-        live = projection._connection.execute(f"FROM {relation} ORDER BY ALL").fetchall()
+        live = owner._connection.execute(f"FROM {relation} ORDER BY ALL").fetchall()
         there = query(path, f"FROM {relation} ORDER BY ALL").rows
         parquet = duckdb.sql(
             f"FROM '{tmp_path}/published/parquet/{relation}.parquet' ORDER BY ALL"
@@ -75,17 +52,17 @@ def test_the_published_tables_are_the_live_ones_without_what_is_internal(project
     assert names == set(RELATIONS)
 
 
-def test_published_tells_positions_times_and_the_generation(projection, tmp_path):
+def test_published_tells_positions_times_and_the_generation(owner, tmp_path):
     records = recorded(*notes(3))
-    apply(projection, *notes(3))
-    projection.publish(pub.published_folder(tmp_path))
+    apply(owner, *notes(3))
+    owner.publish(pub.published_folder(tmp_path))
     rows = query(pub.published_file(tmp_path), "FROM published").rows
     assert rows == [(0, 2, records[-1].recorded_at.replace(tzinfo=None), "000001")]
     assert pub.published_positions(tmp_path) == {0: 2}
 
 
-def test_an_empty_log_can_be_published(projection, tmp_path):
-    projection.publish(pub.published_folder(tmp_path))
+def test_an_empty_log_can_be_published(owner, tmp_path):
+    owner.publish(pub.published_folder(tmp_path))
     assert pub.published_positions(tmp_path) == {}
     assert query(pub.published_file(tmp_path), "SELECT count(*) FROM memories").rows == [(0,)]
 
@@ -95,98 +72,12 @@ def test_nothing_is_published_yet(tmp_path):
     assert not pub.published_file(tmp_path).exists()
 
 
-def test_the_first_publish_needs_no_request_and_nothing_new_needs_none(projection, tmp_path):
-    apply(projection, *notes(1))
-    assert projection.follow_up(seconds_max=1) is False
-    assert pub.published_positions(tmp_path) == {0: 0}
-    before = pub.published_file(tmp_path).stat().st_ino
-    projection.follow_up(seconds_max=1)
-    assert pub.published_file(tmp_path).stat().st_ino == before
-
-
-def test_without_a_request_a_change_is_published_when_the_time_has_come(
-    projection, tmp_path, clock
-):
-    apply(projection, *notes(1))
-    projection.follow_up(seconds_max=1)
-    apply(projection, *notes(2))
-    projection.follow_up(seconds_max=1)
-    assert pub.published_positions(tmp_path) == {0: 0}
-    clock.seconds += IDLE_PUBLISH_SECONDS
-    projection.follow_up(seconds_max=1)
-    assert pub.published_positions(tmp_path) == {0: 1}
-
-
-def test_a_request_is_met_once_what_it_covers_is_applied(projection, tmp_path):
-    apply(projection, *notes(1))
-    projection.follow_up(seconds_max=1)
-    pub.request_publish(tmp_path, Token({0: 2}))
-    apply(projection, *notes(2))
-    projection.follow_up(seconds_max=1)
-    assert pub.published_positions(tmp_path) == {0: 0}
-    apply(projection, *notes(3))
-    projection.follow_up(seconds_max=1)
-    assert pub.published_positions(tmp_path) == {0: 2}
-
-
-def test_many_requests_are_met_by_one_publish(projection, tmp_path):
-    apply(projection, *notes(1))
-    projection.follow_up(seconds_max=1)
-    apply(projection, *notes(9))
-    for offset in (3, 8, 5):
-        pub.request_publish(tmp_path, Token({0: offset}))
-    published = []
-    with fault_points.listening(published.append):
-        for _ in range(3):
-            projection.follow_up(seconds_max=1)
-    assert published.count("analytics.published") == 1
-    assert pub.published_positions(tmp_path) == {0: 8}
-
-
-def test_requests_of_many_processes_are_all_heard(tmp_path):
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from mnemolog.projections.analytics.publishing import request_publish\n"
-        "from mnemolog.schemas.positions import Token\n"
-        "[request_publish(Path(sys.argv[1]), Token({int(sys.argv[2]): n})) for n in range(200)]"
-    )
-    asking = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(partition)])
-        for partition in range(2)
-    ]
-    assert [process.wait() for process in asking] == [0, 0]
-    wanted = {(p, n) for p in range(2) for n in range(200)}
-    heard = {
-        item for token in pub.requested(tmp_path / "published") for item in token.offsets.items()
-    }
-    assert heard == wanted
-
-
-def test_a_request_that_is_no_token_or_torn_asks_for_nothing(projection, tmp_path):
-    apply(projection, *notes(1))
-    projection.follow_up(seconds_max=1)
-    (tmp_path / "published" / pub.REQUEST).write_bytes(b"0@x\n\xff\xfe\n\n0@0,1@\n7@")
-    pub.request_publish(tmp_path, Token({}))
-    assert [t for t in pub.requested(tmp_path / "published") if t.offsets] == []
-    projection.follow_up(seconds_max=1)
-
-
-def test_the_file_of_requests_does_not_grow_for_ever(projection, tmp_path):
-    apply(projection, *notes(1))
-    path = tmp_path / "published" / pub.REQUEST
-    path.parent.mkdir()
-    path.write_text("0@0\n" * (pub.REQUEST_BYTES_MAX // 4 + 1))
-    projection.follow_up(seconds_max=1)
-    projection.follow_up(seconds_max=1)
-    assert not path.exists()
-
-
-def test_a_forget_is_published_at_once_also_by_the_next_owner(projection, tmp_path):
+def test_a_forget_is_published_at_once_also_by_the_next_owner(owner, tmp_path):
     secret = ex.ObservationRecorded(text="4711 is the code")
-    apply(projection, secret)
-    projection.follow_up(seconds_max=1)
-    apply(projection, secret, mem.MemoryForgotten(events=("e0",)))
-    projection.close()
+    apply(owner, secret)
+    owner.follow_up(seconds_max=1)
+    apply(owner, secret, mem.MemoryForgotten(events=("e0",)))
+    owner.close()
     place = place_in(tmp_path)
     after = AnalyticsProjection.open(place)
     after.follow_up(seconds_max=1)
@@ -197,18 +88,18 @@ def test_a_forget_is_published_at_once_also_by_the_next_owner(projection, tmp_pa
     after.close()
 
 
-def test_a_generation_that_does_not_serve_publishes_nothing_by_itself(projection, tmp_path):
-    apply(projection, *notes(1))
+def test_a_generation_that_does_not_serve_publishes_nothing_by_itself(owner, tmp_path):
+    apply(owner, *notes(1))
     other = place_in(tmp_path).folder.parent / "000002"
     other.mkdir()
     Generations(other.parent).serve(other)
-    projection.follow_up(seconds_max=1)
+    owner.follow_up(seconds_max=1)
     assert not pub.published_file(tmp_path).exists()
 
 
-def test_another_generation_is_published_as_soon_as_it_serves(projection, tmp_path):
-    apply(projection, *notes(1))
-    projection.follow_up(seconds_max=1)
+def test_another_generation_is_published_as_soon_as_it_serves(owner, tmp_path):
+    apply(owner, *notes(1))
+    owner.follow_up(seconds_max=1)
     place = place_in(tmp_path)
     folder = place.folder.parent / "000002"
     fresh = AnalyticsProjection.open(type(place)(folder, "t", tmp_path, "topic"))
@@ -220,27 +111,23 @@ def test_another_generation_is_published_as_soon_as_it_serves(projection, tmp_pa
     fresh.close()
 
 
-def test_readers_keep_what_they_have_open_and_see_the_next_when_they_ask_again(
-    projection, tmp_path
-):
-    apply(projection, *notes(1))
-    projection.publish(pub.published_folder(tmp_path))
+def test_readers_keep_what_they_have_open_and_see_the_next_when_they_ask_again(owner, tmp_path):
+    apply(owner, *notes(1))
+    owner.publish(pub.published_folder(tmp_path))
     path = pub.published_file(tmp_path)
     reader = duckdb.connect()
     reader.execute(f"ATTACH '{path}' AS former (READ_ONLY)")
-    apply(projection, *notes(2))
-    projection.publish(pub.published_folder(tmp_path))
+    apply(owner, *notes(2))
+    owner.publish(pub.published_folder(tmp_path))
     assert reader.execute("SELECT count(*) FROM former.events").fetchone() == (1,)
     assert query(path, "SELECT count(*) FROM events").rows == [(2,)]
     assert pub.published_positions(tmp_path) == {0: 1}
     reader.close()
 
 
-def test_another_process_reads_what_is_published_while_the_owner_has_its_file_open(
-    projection, tmp_path
-):
-    apply(projection, *notes(2))
-    projection.publish(pub.published_folder(tmp_path))
+def test_another_process_reads_what_is_published_while_the_owner_has_its_file_open(owner, tmp_path):
+    apply(owner, *notes(2))
+    owner.publish(pub.published_folder(tmp_path))
     code = "import duckdb, sys; print(duckdb.connect(sys.argv[1], read_only=True).sql(sys.argv[2]))"
 
     def ask(path):
@@ -252,7 +139,7 @@ def test_another_process_reads_what_is_published_while_the_owner_has_its_file_op
     assert "lock" in ask(live).stderr
 
 
-def test_a_second_owner_in_another_process_is_refused(projection, tmp_path):
+def test_a_second_owner_in_another_process_is_refused(owner, tmp_path):
     code = (
         "import sys; from pathlib import Path\n"
         "from mnemolog.projections.analytics.duckdb_store import open_live\n"
@@ -267,7 +154,7 @@ def test_a_second_owner_in_another_process_is_refused(projection, tmp_path):
 
 @pytest.mark.parametrize("point", ["analytics.draft-written", "analytics.published"])
 def test_a_crash_while_publishing_leaves_whole_files_and_the_next_publish_tidies_up(
-    projection, tmp_path, point
+    owner, tmp_path, point
 ):
     class Died(BaseException):
         pass
@@ -277,24 +164,24 @@ def test_a_crash_while_publishing_leaves_whole_files_and_the_next_publish_tidies
             raise Died
 
     folder = pub.published_folder(tmp_path)
-    apply(projection, *notes(1))
-    projection.publish(folder)
-    apply(projection, *notes(2))
+    apply(owner, *notes(1))
+    owner.publish(folder)
+    apply(owner, *notes(2))
     with suppress(Died), fault_points.listening(die):
-        projection.publish(folder)
+        owner.publish(folder)
     there = query(pub.published_file(tmp_path), "SELECT count(*) FROM events").rows
     assert there == [(2,)] if point == "analytics.published" else [(1,)]
     assert pq.read_table(folder / "parquet" / "events.parquet").num_rows in {1, 2}
     (folder / ".left.draft").write_text("of an earlier crash")
-    projection.publish(folder)
+    owner.publish(folder)
     assert pub.published_positions(tmp_path) == {0: 1}
     assert not [path for path in folder.rglob("*") if path.name.startswith(".")]
 
 
-def test_a_damaged_published_file_is_replaced(projection, tmp_path):
-    apply(projection, *notes(1))
+def test_a_damaged_published_file_is_replaced(owner, tmp_path):
+    apply(owner, *notes(1))
     folder = pub.published_folder(tmp_path)
     folder.mkdir()
     pub.published_file(tmp_path).write_bytes(b"no database" * 999)
-    projection.follow_up(seconds_max=1)
+    owner.follow_up(seconds_max=1)
     assert pub.published_positions(tmp_path) == {0: 0}
