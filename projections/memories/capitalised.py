@@ -16,8 +16,9 @@ still such thanks therefore though three today tomorrow two under until using ve
 while without yes yesterday yet aha anyway aw aww awesome bye congrats cool damn dear gosh great ha
 haha hm hmm huh nah nice nope oops right sorry sure um welcome whoa woah wow yay yeah yep yikes yup
 dr mr mrs ms prof st done error failed fixed info must null ok stop true false todo warning
-monday tuesday wednesday thursday friday saturday sunday january february march april may june
-july august september october november december
+monday tuesday wednesday thursday friday saturday sunday
+mondays tuesdays wednesdays thursdays fridays saturdays sundays
+january february march april may june july august september october november december
 """
 _COMMON: Final = ENGLISH_STOP_WORDS | frozenset(_MORE.split())
 _WORD = r"\p{Lu}(?:[\p{Ll}\p{M}]+|['’]\p{Lu}\p{Ll}+)(?:-\p{Lu}\p{Ll}+)*"
@@ -39,6 +40,8 @@ def capitalised_names(text: str) -> Iterator[tuple[int, str]]:
     It also counts when Chinese goes on behind it: then its capital is not the sentence's.
     """
     matches = list(_SEQUENCE.finditer(text))
+    if not matches:
+        return
     times = Counter(match[0] for match in matches)
     for match in matches:
         words = _without_common(match[0].split(" "))
