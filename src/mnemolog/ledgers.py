@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 from mnemolog.engine import Engine
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.projections.ledger import ForeignRecord, ParkedRecord, Repeat
+from mnemolog.projections.memories.state_schema import OUTSTANDING
+from mnemolog.projections.memories.vector_state import VectorState
 from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.projections.sqlite_store import open_store, speaking_of
 from mnemolog.schemas.errors import StoreUnavailable
@@ -39,8 +41,8 @@ def applied(engine: Engine, name: str, *, vectors: bool = False) -> Mapping[int,
 def _applied(state: sqlite3.Connection, *, vectors: bool) -> dict[int, int]:
     last = {p: at.last_applied for p, at in SQLiteLedger(state).progress().items()}
     if vectors:
-        rows = state.execute('SELECT partition, min("offset") FROM pending_vectors GROUP BY 1')
-        last.update({partition: first - 1 for partition, first in rows})
+        waiting = VectorState(state).first_waiting()
+        last.update({partition: first - 1 for partition, first in waiting.items()})
     return last
 
 
@@ -70,8 +72,7 @@ def counts_in(engine: Engine, name: str) -> Mapping[str, int]:
 
 def vectors_outstanding(engine: Engine) -> int:
     """Return how many memories wait for their vector."""
-    count = "SELECT count(*) FROM pending_vectors"
-    return _ask(engine, MEMORIES, lambda state: int(state.execute(count).fetchone()[0]), 0)
+    return _ask(engine, MEMORIES, lambda state: VectorState(state).counts()[OUTSTANDING], 0)
 
 
 def _ask(engine: Engine, name: str, ask: Callable[[sqlite3.Connection], T], none: T) -> T:
