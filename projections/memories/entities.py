@@ -6,9 +6,10 @@ rule's version must rise with it.
 """
 
 import re
+import string
 import unicodedata
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
 
 import regex
 
@@ -25,24 +26,61 @@ SHOUTED_LETTERS_MIN: Final = 12  # fewer are an identifier, not a shout
 
 Found = tuple[int, str]  # where it starts, and its words
 _TAKEN: Final = "\x00"  # stands where a rule took something; no rule matches it
+_Pattern = regex.Pattern[str] | re.Pattern[str]
+_Match = regex.Match[str] | re.Match[str]
+_OTHER_DIGIT = regex.compile(r"[\d--[0-9]]", regex.VERSION1)
+
+
+class _Rule(NamedTuple):
+    """A pattern, what a text must hold for it, and a faster one for the texts that it fits.
+
+    Most texts hold nothing of what is needed, and skip the rule.
+    """
+
+    pattern: _Pattern
+    needed: re.Pattern[str]
+    is_entity: bool = True
+    faster: re.Pattern[str] | None = None
+    fits: Callable[[str], bool] = str.isascii
+
+    def matches(self, text: str) -> list[_Match]:
+        """Return all that it finds, in order."""
+        if not self.needed.search(text):
+            return []
+        pattern = self.faster if self.faster and self.fits(text) else self.pattern
+        return list(pattern.finditer(text))
+
+
+def _has_plain_digits(text: str) -> bool:
+    return text.isascii() or not _OTHER_DIGIT.search(text)
+
+
+def _rule(pattern: str, *, needed: str, is_entity: bool = True) -> _Rule:
+    return _Rule(patterns.compiled(pattern), re.compile(needed), is_entity)
+
+
+def _rule_of_digits(pattern: str, *, needed: str, is_entity: bool = True) -> _Rule:
+    rule = _rule(pattern, needed=needed, is_entity=is_entity)
+    return rule._replace(faster=patterns.ascii_compiled(pattern), fits=_has_plain_digits)
+
 
 _DIGIT: Final = r"\d"
-# Each rule with what a text must hold for it: most texts hold none of it, and skip the rule.
-_RULES: Final = tuple(
-    (patterns.compiled(pattern), re.compile(needed), is_entity)
-    for pattern, needed, is_entity in (
-        (patterns.URL, "://", True),
-        (patterns.EMAIL, "@", True),
-        (patterns.MENTION, "@", True),
-        (patterns.PATH, r"[/\\]", True),
-        (patterns.DATE, _DIGIT, False),  # taken out, but no entity: it would join strangers
-        (patterns.VERSION, _DIGIT, True),
-        (patterns.AMOUNT, _DIGIT, True),
-        (patterns.CODE, r"[0-9_]|[a-z][A-Z]|[A-Za-z0-9_]\.[A-Za-z_]", True),
-    )
+_CODE: Final = r"[0-9_]|[a-z][A-Z]|[A-Za-z0-9_]\.[A-Za-z_]"
+_RULES: Final = (
+    _rule(patterns.URL, needed="://"),
+    _rule(patterns.EMAIL, needed="@"),
+    _rule(patterns.MENTION, needed="@"),
+    _rule_of_digits(patterns.PATH, needed=r"[/\\]"),
+    # Taken out, but no entity: it would join strangers.
+    _rule_of_digits(patterns.DATE, needed=_DIGIT, is_entity=False),
+    _rule_of_digits(patterns.VERSION, needed=_DIGIT),
+    _rule(patterns.AMOUNT, needed=_DIGIT)._replace(
+        faster=patterns.ascii_compiled(patterns.AMOUNT_IN_ASCII)
+    ),
+    _rule_of_digits(patterns.CODE, needed=_CODE),
 )
-_CAPITAL = re.compile("[A-Z]")
-_LETTER = re.compile("[A-Za-z]")
+_SMALL: Final = string.ascii_lowercase.encode()
+_NO_LETTERS: Final = bytes(set(range(128)) - set(string.ascii_letters.encode()))
 _ACRONYM = patterns.compiled(patterns.ACRONYM)
 _QUOTED = patterns.compiled(patterns.QUOTED)
 _SENTENCE = regex.compile(r"[.!?;,:]\s|[。！？；，]")
@@ -59,17 +97,24 @@ def entities(text: str) -> tuple[str, ...]:
     >>> entities("部署 INC-21234 用了 5 ms，见 src/auth/login.py")
     ('INC-21234', '5 ms', 'src/auth/login.py')
     """
-    seen = _seen(text)
     first: dict[str, str] = {}
-    for _, words in sorted(_found(seen), key=_place):
-        name = _SPACES.sub(" ", words).strip()
+    for _, words in sorted(_found(_seen(text)), key=_place):
+        name = words if words.isalnum() else _SPACES.sub(" ", words).strip()
         if 2 <= len(name) <= ENTITY_CHARACTERS_MAX:  # noqa: PLR2004 - one character is no name
-            first.setdefault(unicodedata.normalize("NFKC", name.casefold()), name)
-    return tuple(first.values())[:ENTITIES_MAX]
+            first.setdefault(_folded(name), name)
+            if len(first) == ENTITIES_MAX:
+                break
+    return tuple(first.values())
+
+
+def _folded(name: str) -> str:
+    return name.lower() if name.isascii() else unicodedata.normalize("NFKC", name.casefold())
 
 
 def _seen(text: str) -> str:
     start = without_base64(text)[:TEXT_CHARACTERS_MAX].replace(_TAKEN, " ")
+    if start.isascii():
+        return start  # it is normalised, and all of it is seen
     return _IGNORABLE.sub("", unicodedata.normalize("NFKC", start))[:TEXT_CHARACTERS_MAX]
 
 
@@ -82,16 +127,17 @@ def _place(found: Found) -> tuple[int, int]:
 def _found(text: str) -> Iterator[Found]:
     quoted = list(_quoted(text))
     yield from quoted
-    for rule, needed, is_entity in _RULES:
-        if needed.search(text):
-            if is_entity:
-                yield from _matches(rule, text)
-            text = _without(rule, text)
+    for rule in _RULES:
+        if matches := rule.matches(text):
+            if rule.is_entity:
+                yield from ((match.start(), match[0]) for match in matches)
+            text = _without(text, (match.span() for match in matches))
     for start, words in quoted:  # a title's own words are no names beside it
-        text = text[:start] + _TAKEN * len(words) + text[start + len(words) :]
+        text = _without(text, [(start, start + len(words))])
     if not _shouts(text):
-        yield from (found for found in _matches(_ACRONYM, text) if not is_common(found[1]))
-        yield from capitalised_names(_without(_ACRONYM, text))
+        acronyms = list(_ACRONYM.finditer(text))
+        yield from ((m.start(), m[0]) for m in acronyms if not is_common(m[0]))
+        yield from capitalised_names(_without(text, (match.span() for match in acronyms)))
 
 
 def _quoted(text: str) -> Iterator[Found]:
@@ -102,18 +148,22 @@ def _quoted(text: str) -> Iterator[Found]:
             yield match.start(group), words
 
 
-def _matches(rule: regex.Pattern[str], text: str) -> Iterator[Found]:
-    return ((match.start(), match[0]) for match in rule.finditer(text))
-
-
-def _without(rule: regex.Pattern[str], text: str) -> str:
-    """Return *text* of the same length, so that places stay what they were."""
-    return rule.sub(lambda match: _TAKEN * len(match[0]), text)
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return *text* without *spans*, of the same length, so that places stay what they were."""
+    kept, reached = [], 0
+    for start, end in spans:
+        kept += [text[reached:start], _TAKEN * (end - start)]
+        reached = end
+    return "".join([*kept, text[reached:]])
 
 
 def _shouts(text: str) -> bool:
-    capitals = len(_CAPITAL.findall(text))
+    letters = text.encode("ascii", "ignore").translate(None, _NO_LETTERS)
+    capitals = len(letters.translate(None, _SMALL))
     if capitals <= SHOUTED_LETTERS_MIN * SHOUTING_SHARE:
         return False
-    letters = len(_LETTER.findall(text))
-    return capitals > SHOUTING_SHARE * letters and letters > SHOUTED_LETTERS_MIN and " " in text
+    return (
+        capitals > SHOUTING_SHARE * len(letters)
+        and len(letters) > SHOUTED_LETTERS_MIN
+        and " " in text
+    )

@@ -4,6 +4,7 @@ Each pattern is linear in the text: no start inside a run that another start has
 nested repeats over the same characters. `\w` is ASCII here: Chinese may stand on either side.
 """
 
+import re
 from typing import Final
 
 import regex
@@ -40,17 +41,21 @@ PATH: Final = (
     r")(?<![.-])"
 )
 DATE: Final = (
+    r"(?=\d)(?:"  # no start elsewhere is tried
     r"(?<![\w.-])\d{4}-\d{1,2}-\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?(?![\w-])"
     r"|(?<!\d)(?:\d{4}年(?:\d{1,2}月(?:\d{1,2}[日号])?)?|\d{1,2}月\d{1,2}[日号])"
-    r"|(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])"
+    r"|(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:]))"
 )
 VERSION: Final = r"(?<![\w.-])(?:v\d+(?:\.\d+)*|\d+\.\d+\.\d+(?:\.\d+)*)(?:-[A-Za-z0-9.]+)?(?!\w)"
-AMOUNT: Final = (
+_AMOUNT = (
     rf"(?<![\w.])(?:[$€£¥]\s?{_NUMBER}(?:\s?(?:[kKmMbB](?!\w)|[万亿]))?"
     rf"|{_NUMBER}\s?(?:[%‰]|°[CF]|(?:{_UNITS})(?!\w))"
-    rf"|{_NUMBER}\s?[万亿千百]?\s?(?:{_CHINESE_UNITS}"
+)
+AMOUNT: Final = (
+    rf"{_AMOUNT}|{_NUMBER}\s?[万亿千百]?\s?(?:{_CHINESE_UNITS}"
     rf"|个(?:{_COUNTED}|[\p{{Han}}--[{_PARTICLES}]]{{1,2}})))"
 )
+AMOUNT_IN_ASCII: Final = f"{_AMOUNT})"  # the same where no Chinese unit can stand
 CODE: Final = (
     r"(?<![\w-])(?:"
     r"(?=[A-Za-z0-9-]*\d)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+"  # INC-21234
@@ -70,5 +75,16 @@ QUOTED: Final = (
 
 def compiled(pattern: str) -> regex.Pattern[str]:
     r"""Return *pattern* with `\w` as ASCII, in the syntax that knows differences of sets."""
-    ascii_only = pattern.replace(r"[\w", "[A-Za-z0-9_").replace(r"\w", "[A-Za-z0-9_]")
-    return regex.compile(ascii_only, regex.VERSION1)
+    return regex.compile(_with_ascii_words(pattern), regex.VERSION1)
+
+
+def ascii_compiled(pattern: str) -> re.Pattern[str]:
+    r"""Return *pattern*, which names no script, for the standard library, where `\d` is ASCII too.
+
+    That is two to three times as fast, and finds the same in texts without other digits.
+    """
+    return re.compile(_with_ascii_words(pattern), re.ASCII)
+
+
+def _with_ascii_words(pattern: str) -> str:
+    return pattern.replace(r"[\w", "[A-Za-z0-9_").replace(r"\w", "[A-Za-z0-9_]")

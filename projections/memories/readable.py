@@ -23,9 +23,12 @@ def without_base64(text: str) -> str:
     >>> without_base64("see data:image/png;base64,iVBORw0KGgo= here")
     'see  image/png  here'
     """
-    if len(text) < BASE64_RUN_CHARACTERS_MIN and "base64" not in text.lower():
-        return text
-    return _BASE64_RUN.sub(_space_for_base64, _DATA_URI.sub(_media_type, text))
+    is_short = len(text) < BASE64_RUN_CHARACTERS_MIN
+    if "base64" in text.lower() or not (is_short or text.isascii()):
+        text = _DATA_URI.sub(_media_type, text)
+    elif is_short or max(map(len, text.split()), default=0) < BASE64_RUN_CHARACTERS_MIN:
+        return text  # nearly every text: no run can be long enough
+    return _BASE64_RUN.sub(_space_for_base64, text)
 
 
 def _media_type(found: regex.Match[str]) -> str:

@@ -1,10 +1,11 @@
 """Who and what a text names, by rules, in English and Chinese."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mnemolog.projections.memories.entities import (
+    _RULES,
     ENTITIES_MAX,
     ENTITY_CHARACTERS_MAX,
     entities,
@@ -59,6 +60,7 @@ def test_what_is_named(text, named):
     [
         ("Deploy failed again", ()),
         ("We met Caroline in New York on Monday", ("Caroline", "New York")),
+        ("Deploys go out on Mondays, never on Fridays", ()),
         ("Alice went home.", ()),
         ("Alice went home. Alice came back.", ("Alice",)),
         ("Alice Smith went home.", ("Alice Smith",)),
@@ -103,6 +105,30 @@ def test_any_text_is_read(text):
 def test_any_mixture_is_read(pieces, between):
     text = between.join(pieces)
     check(entities(text), text)
+
+
+FASTER = [rule for rule in _RULES if rule.faster]
+
+
+@pytest.mark.parametrize("rule", FASTER, ids=[rule.pattern.pattern[:24] for rule in FASTER])
+@given(
+    st.lists(PIECES | st.sampled_from(REPEATED.split()), max_size=40).map("".join)
+    | st.text(st.characters(codec="ascii"))
+    | ANY_TEXT
+)
+@example("٣ km, 1٣a, v٣.1, 2024-٣-1, $٣")
+def test_the_faster_pattern_of_a_rule_finds_the_same_where_it_fits(rule, text):
+    fast = rule.faster if rule.fits(text) else rule.pattern
+    assert spans(fast, text) == spans(rule.pattern, text)
+
+
+def test_a_text_with_other_digits_fits_no_faster_pattern():
+    assert not any(rule.fits("٣") for rule in FASTER)
+    assert all(rule.fits("3 km") for rule in FASTER)
+
+
+def spans(pattern, text):
+    return [match.span() for match in pattern.finditer(text)]
 
 
 def check(named, text):

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemolog.projections.memories.lexical import (
+    _ASCII_TOKEN,
+    _TOKEN,
     INDEX_TOKENS_MAX,
     QUESTION_TOKENS_MAX,
     TOKEN_CHARACTERS_MAX,
@@ -136,3 +138,17 @@ def test_any_text_has_tokens_that_an_index_can_hold(text):
         assert all(0 < len(token) <= TOKEN_CHARACTERS_MAX for token in tokens)
         assert not any(re.search("[\x00\ud800-\udfff]", token) for token in tokens)
     assert index_tokens(text) == index_tokens(text)
+
+
+@given(
+    st.text(st.characters(codec="ascii"))
+    | st.lists(st.sampled_from([*"aB3_'@./:-+#, ", "::", "://", "C++", "1,000"])).map("".join)
+)
+def test_a_text_of_ascii_has_the_same_pieces_by_its_faster_pattern(text):
+    assert _ASCII_TOKEN.findall(text) == [match[0] for match in _TOKEN.finditer(text)]
+
+
+@given(st.lists(PIECES, min_size=1), st.integers(1, 3))
+def test_a_word_has_the_same_tokens_when_it_is_met_again(pieces, times):
+    once = index_tokens(" ".join(pieces))
+    assert index_tokens(" ".join(pieces * times)) == once * times
