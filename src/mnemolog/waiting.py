@@ -59,7 +59,7 @@ def _until(engine: Engine, is_so: Callable[[], bool], *, what: str, timeout_seco
         if time.monotonic() >= deadline:
             raise TimedOut(what, waited_seconds=timeout_seconds)
         time.sleep(POLL_SECONDS)
-    left = max(0.0, deadline - time.monotonic())
+    left = round(max(0.0, deadline - time.monotonic()), 3)
     dispatcher.wait_until(is_so, what=what, timeout_seconds=left)
 
 
