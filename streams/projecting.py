@@ -39,16 +39,17 @@ class Projector:
         self.projections = list(projections)
 
     def start(self) -> None:
-        """Check that the log is still the one that was applied, and retry what newer code knows.
+        """Check that the log is still the one that was applied, and retry what is parked.
 
-        Raises LogReplaced, HistoryLost or LogUnavailable.
+        This code may be newer, and a process may have died between a skip and the release of the
+        keys that waited for it; what still can't be applied stays parked. Raises LogReplaced,
+        HistoryLost or LogUnavailable.
         """
         for projection in self.projections:
             last = {p: (at.last_applied, at.fingerprint) for p, at in projection.progress().items()}
             unseen = {p: (-1, "") for p in range(self._log.partitions) if p not in last}
             check_continuity(self._log, last_applied={**last, **unseen})
-            newer = {record.key for record in projection.parked() if record.newer}
-            for key in sorted(newer):
+            for key in sorted({record.key for record in projection.parked()}):
                 self.retry(projection, key)
 
     def positions(self) -> Mapping[int, int]:

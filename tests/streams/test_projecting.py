@@ -132,6 +132,30 @@ def test_a_skip_lets_the_key_go_on(log, codec, say, tmp_path):
     assert texts.parked() == []
 
 
+def test_a_death_between_a_skip_and_what_it_releases_is_made_up_for_by_the_next_start(
+    log, codec, say, tmp_path, monkeypatch
+):
+    poison = say("poison")
+    say("behind")
+    caught_up(log, codec, Texts(tmp_path / "texts.db"))
+    publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
+    skip = {"revision": 1, "skipped": poison.identity}
+    publisher.govern(Draft(model=EventSkipped, fields=skip))
+    monkeypatch.setattr(Projector, "_release_skipped", _dying)
+    with pytest.raises(KeyboardInterrupt):
+        caught_up(log, codec, Texts(tmp_path / "texts.db"))
+    monkeypatch.undo()
+    texts = Texts(tmp_path / "texts.db")
+    assert [one.behind for one in texts.parked()] == [False, True]
+    caught_up(log, codec, texts)
+    assert texts.texts() == ["behind"]
+    assert texts.parked() == []
+
+
+def _dying(*_):
+    raise KeyboardInterrupt
+
+
 def test_a_retry_after_the_cause_is_gone_applies_in_order(log, codec, say, tmp_path, monkeypatch):
     texts = Texts(tmp_path / "texts.db")
     say("poison")
