@@ -1,0 +1,90 @@
+"""Each setting has a value and an origin: an argument before the environment before a default."""
+
+from pathlib import Path
+
+import pytest
+
+from mnemolog.schemas.errors import InvalidSetting
+from mnemolog.settings import KNOWN, Settings
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch):
+    for variable, _, _ in KNOWN.values():
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_what_nobody_set_has_its_default():
+    settings = Settings.resolve()
+    assert {name: one.value for name, one in settings.found.items()} == {
+        "data": "./mnemolog-data",
+        "log": "",
+        "tenant": "default",
+        "partitions": "",
+        "embedder": "auto",
+        "record_recalls": "yes",
+    }
+    assert {one.origin for one in settings.found.values()} == {"default"}
+    assert (settings.partitions, settings.records_recalls) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "other"),
+    [
+        ("data", "/a", "/b"),
+        ("log", "kafka://a:1", "kafka://b:1"),
+        ("tenant", "acme", "北京"),
+        ("partitions", "3", "4"),
+        ("embedder", "fast", "hashing"),
+        ("record_recalls", "no", "yes"),
+    ],
+)
+def test_an_argument_goes_before_the_environment_which_goes_before_the_default(
+    monkeypatch, name, value, other
+):
+    variable = KNOWN[name][0]
+    monkeypatch.setenv(variable, value)
+    found = Settings.resolve().found[name]
+    assert (found.value, found.origin) == (value, f"environment {variable}")
+    found = Settings.resolve(**{name: other}).found[name]
+    assert (found.value, found.origin) == (other, "argument")
+
+
+def test_an_empty_variable_is_as_good_as_none(monkeypatch):
+    monkeypatch.setenv("MNEMOLOG_TENANT", "")
+    assert Settings.resolve().found["tenant"].origin == "default"
+
+
+def test_an_argument_may_undo_what_the_environment_says(monkeypatch):
+    monkeypatch.setenv("MNEMOLOG_LOG", "kafka://host:9092")
+    found = Settings.resolve(log="").found["log"]
+    assert (found.value, found.origin) == ("", "argument")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("partitions", "0"),
+        ("partitions", "-1"),
+        ("partitions", "1025"),
+        ("partitions", "four"),
+        ("record_recalls", "maybe"),
+        ("tenant", "../x"),
+        ("tenant", ""),
+        ("data", ""),
+        ("data", " "),
+    ],
+)
+def test_a_value_that_can_not_be_used_is_refused_by_name_and_kept_for_showing(name, value):
+    with pytest.raises(InvalidSetting) as raised:
+        Settings.resolve(**{name: value})
+    assert (raised.value.name, raised.value.value) == (name, value)
+    assert Settings.unchecked(**{name: value})[name] == value
+
+
+def test_a_tenants_folder_is_below_the_data_folder_whatever_its_name():
+    data = Path("/data")
+    for tenant in ("acme", "Acme", "北京", "a/b"):
+        folder = Settings.resolve(tenant=tenant).tenant_folder(data)
+        assert folder.parent == data
+    assert Settings.resolve(tenant="Acme").tenant_folder(data).name == "_41cme"

@@ -1,0 +1,112 @@
+"""Waiting for what was appended: it comes, or it is said why it does not."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemolog.projections.kinds import NAMES
+from mnemolog.schemas.errors import LogReplaced, Parked, TimedOut
+from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.schemas.positions import Token
+from mnemolog.schemas.records import NewRecord
+from mnemolog.schemas.values import json_bytes, parse_json
+from mnemolog.streams.publishing import Draft
+from support.log_engines import SQLiteEngine
+from support.remembering import opened, texts
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def append_of_ours_that_is_broken(mem, *, agent="ops-1", event_id="broken-1"):
+    """Append an event of ours without what it must have, as a careless publisher may."""
+    draft = Draft(model=_observation(), fields={"text": "x"}, agent=agent, id=event_id)
+    record = mem.engine.publisher.record(*mem.engine.publisher._built(draft))
+    document = parse_json(record.value)
+    del document["data"]["text"]
+    raw = NewRecord(record.key, json_bytes(document), record.headers, record.identity, "0" * 32)
+    (position,) = mem.engine.log.append([raw])
+    return position, record.identity
+
+
+def _observation():
+    from mnemolog.schemas.events.experience import ObservationRecorded  # noqa: PLC0415
+
+    return ObservationRecorded
+
+
+@pytest.fixture
+def mem():
+    with opened(agent="ops-1") as memory:
+        yield memory
+
+
+def test_all_read_models_and_vectors_hold_what_was_waited_for(mem):
+    said = mem.observe("the pool of auth")
+    mem.wait_for(said.token, projections=NAMES, vectors=True)
+    assert texts(mem.recall("pool")) == ["the pool of auth"]
+    assert mem.sql("SELECT count(*) FROM events", fresh=False).rows == [(1,)]
+    assert mem._readers.memories().counts()["vectors"] == 1
+
+
+def test_the_empty_token_is_there_at_once(mem):
+    mem.wait_for(Token({}), timeout_seconds=0)
+
+
+def test_what_does_not_come_in_time_is_named(mem):
+    with pytest.raises(TimedOut, match=r"0@7 did not happen within 0\.1 s"):
+        mem.wait_for(Token({0: 7}), timeout_seconds=0.1)
+
+
+def test_nobody_projects_for_a_handle_that_only_appends(tmp_path):
+    with opened(tmp_path, projects=False, agent="ops-1") as mem:
+        token = mem.observe("x").token
+        with pytest.raises(TimedOut):
+            mem.wait_for(token, timeout_seconds=0.1)
+
+
+def test_who_waits_hears_how_long(mem):
+    heard = []
+    mem.wait_for(mem.observe("x").token, tell=heard.append)
+    assert heard == sorted(heard)
+    assert heard
+
+
+def test_waiting_for_a_parked_event_raises_and_names_it(mem):
+    mem.observe("before it")
+    position, _ = append_of_ours_that_is_broken(mem)
+    with pytest.raises(Parked, match="text") as raised:
+        mem.wait_for(Token.of([position]))
+    assert (raised.value.partition, raised.value.offset) == position
+    behind = mem.observe("behind it")
+    with pytest.raises(Parked, match="an earlier event of its key waits"):
+        mem.wait_for(behind.token)
+    with pytest.raises(Parked):
+        mem.recall("anything", after=behind.token)
+    other = mem.observe("of another", agent="ops-2")
+    assert texts(mem.recall("it of another", after=other.token)) != []
+    assert "behind it" not in texts(mem.recall("behind it", hits_max=50))
+
+
+def test_a_rebuild_stops_at_a_parked_event_and_a_skip_lets_all_go_on(mem):
+    _, identity = append_of_ours_that_is_broken(mem)
+    behind = mem.observe("behind it")
+    with pytest.raises(Parked, match="text"):
+        mem.rebuild("weights")
+    skip = Draft(model=EventSkipped, fields={"revision": 1, "skipped": identity}, occurred_at=NOW)
+    (skipped,) = mem.engine.publisher.govern(skip)
+    mem.wait_for(skipped.token)
+    mem.wait_for(behind.token)
+    assert texts(mem.recall("behind it")) == ["behind it"]
+    assert all(one.comparison.is_equal for one in mem.rebuild())
+
+
+def test_who_waits_hears_that_the_log_was_replaced(tmp_path):
+    engine = SQLiteEngine(tmp_path / "default" / "log")
+    with opened(tmp_path, agent="ops-1") as mem:
+        mem.wait_for(mem.observe("the first history").token)
+    for path in engine.path.parent.glob("log.db*"):
+        path.unlink()
+    with opened(tmp_path, projects=False, agent="ops-1") as mem:
+        mem.observe("another history")
+    with pytest.raises(LogReplaced):
+        opened(tmp_path)
