@@ -15,7 +15,7 @@ from mnemolog.projections.memories.reading import MemoryReader
 from mnemolog.projections.memories.rows import MemoryRow
 from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.decoded import Ours
-from mnemolog.schemas.envelope import RecordedEvent
+from mnemolog.schemas.envelope import RecordedEvent, key_of
 from mnemolog.schemas.errors import NotFound
 from mnemolog.schemas.events.experience import DecisionMade, FeedbackGiven
 from mnemolog.schemas.events.memory import KnowledgeConsolidated, MemoryFormed
@@ -90,23 +90,29 @@ class Lineage:
         Raises NotFound if neither is known.
         """
         walk = _Walk(self)
-        node = walk.memory(name, "asked", 0) or walk.event(name, "asked", 0)
+        node = walk.memory(name, "asked", 0) or walk.event(name, "asked", 0, key=None)
         if node is None:
             raise NotFound("memory or event", name)
         return node
 
-    def event(self, event_id: str) -> RecordedEvent | None:
-        """Return the first event of ours with *event_id*, or None; a forgotten one stays so."""
-        for entry in self._find(event_id):
+    def event(self, event_id: str, *, key: str | None = None) -> RecordedEvent | None:
+        """Return an event of ours with *event_id*, or None; a forgotten one stays so.
+
+        Of several agents' events of one id the one under *key* goes first.
+        """
+        for entry in self._entries(event_id, key):
             record = None if entry.text is None else self._log.at(entry.position)
             decoded = None if record is None else self._codec.decode(record)
             if isinstance(decoded, Ours):
                 return decoded.recorded
         return None
 
-    def forgotten(self, event_id: str) -> TimelineEntry | None:
+    def forgotten(self, event_id: str, *, key: str | None) -> TimelineEntry | None:
         """Return the place of an event whose words are forgotten, or None."""
-        return next((entry for entry in self._find(event_id) if entry.text is None), None)
+        return next((e for e in self._entries(event_id, key) if e.text is None), None)
+
+    def _entries(self, event_id: str, key: str | None) -> Sequence[TimelineEntry]:
+        return sorted(self._find(event_id), key=lambda entry: entry.key != key)
 
     def row(self, memory: str) -> MemoryRow | None:
         """Return a memory's row, or None."""
@@ -130,7 +136,8 @@ class _Walk:
         if row is None or not self._may_visit(name, depth):
             return None
         sources = [("formed by", row.event_id), *(("drawn from", e) for e in row.from_events)]
-        causes = [self.event(event, how, depth + 1) for how, event in sources]
+        key = key_of(row.agent)
+        causes = [self.event(event, how, depth + 1, key=key) for how, event in sources]
         causes += [self.memory(m, "drawn from", depth + 1) for m in row.from_memories]
         return Node(
             kind="memory",
@@ -141,17 +148,22 @@ class _Walk:
             causes=tuple(cause for cause in causes if cause),
         )
 
-    def event(self, name: str, role: str, depth: int) -> Node | None:
-        recorded = self._lineage.event(name)
+    def event(self, name: str, role: str, depth: int, *, key: str | None) -> Node | None:
+        recorded = self._lineage.event(name, key=key)
         if recorded is None:
-            return self._forgotten(name, role)
-        if not self._may_visit(name, depth):
+            return self._forgotten(name, role, key)
+        if recorded.identity in self._visited:
             return self._node(recorded, f"{role} (shown above)", ())
-        named = [self._named(kind, ref, how, depth + 1) for kind, ref, how in _causes(recorded)]
+        if not self._may_visit(recorded.identity, depth):
+            return self._node(recorded, f"{role} (not followed further)", ())
+        named = [
+            self._named(kind, ref, how, depth + 1, key=recorded.key)
+            for kind, ref, how in _causes(recorded)
+        ]
         return self._node(recorded, role, tuple(cause for cause in named if cause))
 
-    def _forgotten(self, name: str, role: str) -> Node | None:
-        entry = self._lineage.forgotten(name)
+    def _forgotten(self, name: str, role: str, key: str | None) -> Node | None:
+        entry = self._lineage.forgotten(name, key=key)
         if entry is None:
             return None
         return Node(
@@ -165,9 +177,10 @@ class _Walk:
             occurred_at=entry.occurred_at,
         )
 
-    def _named(self, kind: str, name: str, role: str, depth: int) -> Node | None:
-        walk = self.memory if kind == "memory" else self.event
-        return walk(name, role, depth)
+    def _named(self, kind: str, name: str, role: str, depth: int, *, key: str) -> Node | None:
+        if kind == "memory":
+            return self.memory(name, role, depth)
+        return self.event(name, role, depth, key=key)
 
     def _node(self, recorded: RecordedEvent, role: str, causes: tuple[Node, ...]) -> Node:
         return Node(

@@ -11,7 +11,7 @@ from mnemolog.projections.memories.rows import Filter, MemoryRow
 from mnemolog.projections.recall.question import RECALL_SECONDS, Question
 from mnemolog.readers import Readers
 from mnemolog.replay.lineage import Lineage, Node
-from mnemolog.schemas.envelope import RecordedEvent
+from mnemolog.schemas.envelope import RecordedEvent, key_of
 from mnemolog.schemas.errors import NotFound
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.times import instant
@@ -154,11 +154,12 @@ class Asker:
         """Return the events that formed and changed a memory, oldest first. Raises NotFound."""
         self._wait(after)
         row = self.memory(ref).row
+        key = key_of(row.agent)
         weights = self._readers.weights()
         names = [row.event_id, *row.from_events]
         names += [] if weights is None else weights.contributing_events(row.id)
         lineage = self.lineage()
-        events = [lineage.event(name) for name in dict.fromkeys(names)]
+        events = [lineage.event(name, key=key) for name in dict.fromkeys(names)]
         found = [event for event in events if event is not None]
         return sorted(found, key=lambda event: (event.occurred_at, event.id))
 
