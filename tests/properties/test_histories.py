@@ -17,7 +17,6 @@ from mnemolog.projections.kinds import NAMES
 from mnemolog.projections.memories.projection import FAULT_POINTS as OF_MEMORIES
 from mnemolog.projections.weights.projection import FAULT_POINTS as OF_WEIGHTS
 from mnemolog.replay.comparing import compare
-from mnemolog.replay.rebuilding import built
 from support.any_history import examples, histories
 from support.whims import Host, WhimsicalLog
 
@@ -58,21 +57,13 @@ def _assert_equal_to_a_rebuild(host):
     with host.projecting(records_max=1) as projector:
         assert {projection.name for projection in projector.projections} == set(NAMES)
         for projection in projector.projections:
-            fresh = built(
-                host.kinds()[projection.name],
-                shelf=host.shelf,
-                log=host.log,
-                codec=host.codec,
-                epoch=2,
-                tell=lambda _: None,
-            )
+            fresh = host.built(projection.name, epoch=2)
             try:
-                assert compare(projection, fresh.projection).is_equal, str(
-                    compare(projection, fresh.projection)
-                )
-                assert _parked(projection) == _parked(fresh.projection)
+                compared = compare(projection, fresh)
+                assert compared.is_equal, str(compared)
+                assert _parked(projection) == _parked(fresh)
             finally:
-                fresh.projection.close()
+                fresh.close()
 
 
 def _parked(projection):

@@ -13,10 +13,11 @@ from random import Random
 
 from mnemolog.projections import fault_points
 from mnemolog.projections.kinds import Kind, kinds
-from mnemolog.projections.memories.embedding import CheckedEmbedder
+from mnemolog.projections.memories.embedding import CheckedEmbedder, Embedder
 from mnemolog.projections.memories.hashing_embedder import HashingModel
 from mnemolog.projections.projection import Projection
 from mnemolog.projections.shelf import Shelf
+from mnemolog.replay.rebuilding import built
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord, NewRecord
 from mnemolog.streams.memory_log import InMemoryLog
@@ -79,14 +80,15 @@ class WhimsicalReader:
 class Host:
     """A tenant's folder with the four projections, opened as the product opens them."""
 
-    def __init__(self, folder: Path, log: InMemoryLog) -> None:
+    def __init__(self, folder: Path, log: InMemoryLog, *, embedder: Embedder | None = None) -> None:
         self.folder = folder
         self.log = log
+        self._embedder = embedder or CheckedEmbedder(HashingModel())
         self.codec = codec_of(log.partitions)
         self.shelf = Shelf(folder, TENANT, log.topic, log.partitions)
 
     def kinds(self) -> dict[str, Kind]:
-        return kinds(embedder=CheckedEmbedder(HashingModel()), tenant_folder=self.folder)
+        return kinds(embedder=self._embedder, tenant_folder=self.folder)
 
     @contextmanager
     def projecting(self, *, records_max: int) -> Iterator[Projector]:
@@ -107,6 +109,18 @@ class Host:
             projector.catch_up(self.log.ends())
             for projection in projector.projections:
                 settle(projection)
+
+    def built(self, name: str, *, epoch: int) -> Projection:
+        """Return a new generation, as a rebuild makes it, which does not serve."""
+        made = built(
+            self.kinds()[name],
+            shelf=self.shelf,
+            log=self.log,
+            codec=self.codec,
+            epoch=epoch,
+            tell=lambda _: None,
+        )
+        return made.projection
 
     def dies(self, at: str, *, times: int, records_max: int) -> "Host":
         """Project; return the host as it is left if the point *at* is reached for the n-th time.
