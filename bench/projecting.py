@@ -76,7 +76,8 @@ class Bench:
         projector.catch_up(self.log.ends())
         more = True
         while more:
-            more = any({one.follow_up(seconds_max=FOLLOW_UP_SECONDS) for one in projections})
+            left = [one.follow_up(seconds_max=FOLLOW_UP_SECONDS) for one in projections]
+            more = any(left)
 
 
 def _log(codec: Codec, *, events: int, seed: int) -> InMemoryLog:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mnemolog.schemas.envelope import CONTENT_TYPE, SPEC_VERSION
+from mnemolog.schemas.envelope import CONTENT_TYPE, SCOPE_NAMES, SPEC_VERSION
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.records import LogRecord
 from mnemolog.schemas.values import UNSAFE, parse_json
@@ -20,6 +20,14 @@ Attributes = dict[str, Attribute]
 
 _REQUIRED: Final = ("id", "source", "type")
 _NAME = re.compile(r"[a-z0-9]+")
+# Names that need no look: those of the specification, and ours.
+_USUAL: Final = frozenset(
+    {
+        *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
+        *(*SCOPE_NAMES, "subject", "causationid", "correlationid", "keyid"),
+        *("partitionkey", "repaired"),
+    }
+)
 _BINARY_PREFIX: Final = "ce_"
 _SCHEMA_REGISTRY_MAGIC: Final = (b"\x00", b"\x01")
 
@@ -110,7 +118,10 @@ def _attributes(document: dict[str, Any]) -> Attributes:
     if attributes.get("specversion") != SPEC_VERSION:
         raise NotACloudEvent(f"specversion {attributes.get('specversion')!r} is not {SPEC_VERSION}")
     for name, value in attributes.items():
-        _check_attribute(name, value)
+        # Nearly every attribute: a NUL or a surrogate is nothing that can be printed.
+        is_plain = name in _USUAL and isinstance(value, str) and value.isprintable()
+        if not is_plain:
+            _check_attribute(name, value)
     for name in _REQUIRED:
         if not isinstance(attributes.get(name), str) or not attributes[name]:
             raise NotACloudEvent(f"attribute {name} is missing")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from mnemolog.schemas.cloudevents import CloudEvent, NotACloudEvent, read_cloud_event
+from mnemolog.schemas.cloudevents import Attributes, CloudEvent, NotACloudEvent, read_cloud_event
 from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.envelope import (
     CONTENT_TYPE,
@@ -36,6 +36,7 @@ from mnemolog.schemas.values import (
     check_depth,
     cleaned,
     json_bytes,
+    json_text,
     may_need_cleaning,
     parse_json,
 )
@@ -134,7 +135,7 @@ class Codec:
             if model is None or version > model.event_version:
                 reason = f"{event_type} version {version} is newer than this code"
                 return unusable(reason, newer=True)
-            return self._valid(record, cloud_event, key, model, version)
+            return self._valid(record, cloud_event, key, identity, model, version)
         except InvalidEvent as error:
             return unusable(str(error), newer=False)
 
@@ -154,6 +155,7 @@ class Codec:
         record: LogRecord,
         cloud_event: CloudEvent,
         key: str,
+        identity: str,
         model: type[Event],
         version: int,
     ) -> Ours:
@@ -166,15 +168,16 @@ class Codec:
         event = validated(model, data)
         envelope = checked(envelope_of(cloud_event.attributes, key, record, repairs))
         attributes = attributes_of(envelope, event, tenant=self._tenant)
+        written = json_text(data)  # once, for both what it says and the whole
         recorded = RecordedEvent(
             event=event,
             envelope=envelope,
             position=record.position,
             recorded_at=record.recorded_at,
-            identity=envelope.identity,
-            content=content_of(model.event_type, current, data),
+            identity=identity,
+            content=_content_of(model.event_type, current, written),
         )
-        return Ours(record, recorded, json_bytes({**attributes, "data": data}))
+        return Ours(record, recorded, _document(attributes, written))
 
     def _data(self, cloud_event: CloudEvent) -> dict[str, Any]:
         data = cloud_event.data
@@ -224,7 +227,19 @@ def validated(model: type[Event], data: Mapping[str, Any]) -> Event:
 
 def content_of(event_type: str, version: int, data: Mapping[str, Any]) -> str:
     """Return 32 hexadecimal digits of what an event says, whatever its time and envelope."""
-    return _digest(json_bytes([event_type, version, data]))
+    return _content_of(event_type, version, json_text(data))
+
+
+def _content_of(event_type: str, version: int, data: str) -> str:
+    return _digest(f"[{json_text(event_type)},{version},{data}]".encode())
+
+
+def _document(attributes: Attributes, data: str) -> bytes:
+    """Return what `json_bytes` makes of *attributes* and *data*, which is canonical already."""
+    before = json_text({n: value for n, value in attributes.items() if n < "data"})
+    after = json_text({n: value for n, value in attributes.items() if n > "data"})
+    parts = (before[1:-1], f'"data":{data}', after[1:-1])
+    return f"{{{','.join(filter(None, parts))}}}".encode()
 
 
 def _digest(data: bytes) -> str:

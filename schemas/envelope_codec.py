@@ -21,7 +21,8 @@ _RENAMED: Final = {
     "correlationid": "correlation",
     "keyid": "key_id",
 }
-_TEXTS: Final = (*SCOPE_NAMES, "subject", *_RENAMED)
+# The same of all texts that may be absent.
+_TEXTS: Final = {name: _RENAMED.get(name, name) for name in (*SCOPE_NAMES, "subject", *_RENAMED)}
 _OURS: Final = {
     *_TEXTS,
     *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
@@ -31,7 +32,7 @@ _OURS: Final = {
 
 def attributes_of(envelope: Envelope, event: Event, *, tenant: str) -> dict[str, Attribute]:
     """Return the CloudEvents attributes of *event* in *envelope*; what is absent is left out."""
-    named = {name: getattr(envelope, _RENAMED.get(name, name)) for name in _TEXTS}
+    named = {name: getattr(envelope, field) for name, field in _TEXTS.items()}
     return {
         **envelope.extensions,
         **{name: value for name, value in named.items() if value is not None},
@@ -55,7 +56,7 @@ def envelope_of(attributes: Attributes, key: str, record: LogRecord, repairs: Re
     An event without a time happened when the log took it.
     """
     occurred_at, assumed = _time(attributes, record)
-    texts = {_RENAMED.get(name, name): _text(attributes, name) for name in _TEXTS}
+    texts = {field: _text(attributes, name) for name, field in _TEXTS.items() if name in attributes}
     return Envelope(
         id=str(attributes["id"]),
         source=str(attributes["source"]),

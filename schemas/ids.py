@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Iterable
 from typing import Any, Final
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.limits import ID_BYTES_MAX, NAME_BYTES_MAX
@@ -18,9 +18,11 @@ RESERVED_PREFIX: Final = "mnemolog:"  # keys of ours; no agent may be called so
 NO_AGENT_KEY: Final = "mnemolog:no-agent"  # orders the events that no agent made
 NAMESPACE: Final = UUID("6f6d656d-676f-6c6f-8e00-6d6e656d6f00")  # of every derived id, for ever
 
+_NAMESPACE_BYTES: Final = NAMESPACE.bytes
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PLAIN = re.compile(r"[a-z0-9-]")
+_PLAIN_NAME = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9_.@-]{{0,{NAME_BYTES_MAX - 1}}}")
 _ENCODED_CHARS_MAX: Final = 120
 
 
@@ -38,7 +40,18 @@ def derived_id(*parts: str) -> str:
     >>> derived_id("a", "bc") == derived_id("ab", "c")
     False
     """
-    return str(uuid5(NAMESPACE, joined(parts)))
+    digits = _uuid5_digits(joined(parts))
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _uuid5_digits(name: str) -> str:
+    """Return the 32 digits of `uuid.uuid5(NAMESPACE, name)` without making the object.
+
+    A fold derives an id for every memory; this takes a quarter of the time.
+    """
+    digest = hashlib.sha1(_NAMESPACE_BYTES + name.encode(), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digest[16], 16) & 3]
+    return f"{digest[:12]}5{digest[13:16]}{variant}{digest[17:32]}"
 
 
 def identity_of(*, key: str, source: str, event_id: str) -> str:
@@ -48,18 +61,24 @@ def identity_of(*, key: str, source: str, event_id: str) -> str:
 
 def memory_id(identity: str, ordinal: int) -> str:
     """Return the id of the *ordinal*-th memory that the event of *identity* forms."""
-    return "mem_" + derived_id("memory", identity, str(ordinal)).replace("-", "")
+    return "mem_" + _uuid5_digits(joined(("memory", identity, str(ordinal))))
 
 
 def joined(parts: Iterable[str]) -> str:
     """Return one text for *parts*, each behind its length, so that no two lists collide."""
-    return "".join(f"{len(part.encode('utf-8', 'surrogatepass'))}:{part}" for part in parts)
+    return "".join([f"{_bytes_of(part)}:{part}" for part in parts])
+
+
+def _bytes_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def check_id(value: Any, *, field: str) -> str:
     """Return *value* if it may be an event's or a memory's id: 1 to 256 bytes, no controls."""
     if not isinstance(value, str):
         raise InvalidEvent(field, value, "an id is a text")
+    if value.isascii() and value.isprintable() and 1 <= len(value) <= ID_BYTES_MAX:
+        return value  # nearly every id
     size = len(value.encode("utf-8", "surrogatepass"))
     if not 1 <= size <= ID_BYTES_MAX:
         raise InvalidEvent(field, value, f"{size} bytes; an id has 1 to {ID_BYTES_MAX}")
@@ -74,6 +93,8 @@ def check_name(value: Any, *, field: str) -> str:
     As an id, and neither blank nor a path: no part "." or "..", no root, no drive. Names of
     ours, which begin with "mnemolog:", are refused.
     """
+    if isinstance(value, str) and _PLAIN_NAME.fullmatch(value):
+        return value  # nearly every name
     name = check_id(value, field=field)
     if len(name.encode()) > NAME_BYTES_MAX or not name.strip():
         raise InvalidEvent(field, value, f"a name has 1 to {NAME_BYTES_MAX} bytes and is not blank")

@@ -1,5 +1,6 @@
 """Cutting and folding text so that no character breaks: what a person sees as one stays one."""
 
+import re
 import unicodedata
 from typing import Final
 
@@ -8,6 +9,9 @@ import regex
 ELLIPSIS: Final = "…"
 _CHARACTER = regex.compile(r"\X")
 _SPACES = regex.compile(r"\s+")
+# Characters that stand alone, whatever stands before or behind them but a mark: ASCII but for
+# the carriage return, Chinese and its punctuation.
+_PLAIN = re.compile("[\x00-\x0c\x0e-\x7f\u3001-\u3020\u4e00-\u9fff\uff01-\uff60]*")
 
 
 def cut(text: str, *, characters_max: int) -> str:
@@ -18,6 +22,8 @@ def cut(text: str, *, characters_max: int) -> str:
     """
     if len(text) <= characters_max:
         return text
+    if characters_max > 1 and _PLAIN.fullmatch(text, 0, characters_max + 1):
+        return text[: characters_max - 1].rstrip() + ELLIPSIS  # nearly every text
     ends = [
         match.end()
         for match, _ in zip(_CHARACTER.finditer(text), range(characters_max + 1), strict=False)

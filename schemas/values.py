@@ -22,6 +22,9 @@ INTEGER_BITS_MAX: Final = 14_000  # Python reads and writes at most 4,300 digits
 Repairs = dict[str, dict[str, str]]  # JSON pointer -> index in the text -> code point in hex
 
 UNSAFE = re.compile("[\x00\ud800-\udfff]")
+_ENCODER: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 _ESCAPED_UNSAFE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
@@ -31,10 +34,12 @@ def json_bytes(value: Any) -> bytes:
     >>> json_bytes({"b": 1, "a": "好"}).decode()
     '{"a":"好","b":1}'
     """
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
-    return text.encode("utf-8")
+    return json_text(value).encode("utf-8")
+
+
+def json_text(value: Any) -> str:
+    """Return what `json_bytes` encodes."""
+    return _ENCODER.encode(value)
 
 
 def parse_json(data: bytes, *, field: str = "value") -> Any:

@@ -99,12 +99,16 @@ def entities(text: str) -> tuple[str, ...]:
     """
     first: dict[str, str] = {}
     for _, words in sorted(_found(_seen(text)), key=_place):
-        name = words if words.isalnum() else _SPACES.sub(" ", words).strip()
+        name = words if _is_one_word(words) else _SPACES.sub(" ", words).strip()
         if 2 <= len(name) <= ENTITY_CHARACTERS_MAX:  # noqa: PLR2004 - one character is no name
             first.setdefault(_folded(name), name)
             if len(first) == ENTITIES_MAX:
                 break
     return tuple(first.values())
+
+
+def _is_one_word(words: str) -> bool:
+    return " " not in words and words.isprintable()  # other white space can't be printed
 
 
 def _folded(name: str) -> str:

@@ -22,7 +22,8 @@ _CHINESE_UNITS = (
 )
 _COUNTED = "月|小时|半小时|星期|人|工作日"  # after 个; of another noun two characters are taken
 _PARTICLES = "的了吗呢吧啊在是有和与或把被就都也很不没要会能可以后前左右内多来"
-_NUMBER = r"[+-]?\d+(?:,\d{3})*(?:\.\d+)?"
+# Possessive: no unit begins with a digit, a comma or a dot, so that to give some back is in vain.
+_NUMBER = r"[+-]?\d++(?:,\d{3})*+(?:\.\d++)?+"
 _SEGMENT = r"[\w.+@~%-]"
 
 URL: Final = (
@@ -47,15 +48,14 @@ DATE: Final = (
     r"|(?<![\w:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:]))"
 )
 VERSION: Final = r"(?<![\w.-])(?:v\d+(?:\.\d+)*|\d+\.\d+\.\d+(?:\.\d+)*)(?:-[A-Za-z0-9.]+)?(?!\w)"
-_AMOUNT = (
-    rf"(?<![\w.])(?:[$€£¥]\s?{_NUMBER}(?:\s?(?:[kKmMbB](?!\w)|[万亿]))?"
-    rf"|{_NUMBER}\s?(?:[%‰]|°[CF]|(?:{_UNITS})(?!\w))"
+_MONEY = rf"[$€£¥]\s?{_NUMBER}(?:\s?(?:[kKmMbB](?!\w)|[万亿]))?"
+_MEASURED = rf"\s?(?:[%‰]|°[CF]|(?:{_UNITS})(?!\w))"
+_CHINESE_MEASURED = (
+    rf"\s?[万亿千百]?\s?(?:{_CHINESE_UNITS}"
+    rf"|个(?:{_COUNTED}|[\p{{Han}}--[{_PARTICLES}]]{{1,2}}))"
 )
-AMOUNT: Final = (
-    rf"{_AMOUNT}|{_NUMBER}\s?[万亿千百]?\s?(?:{_CHINESE_UNITS}"
-    rf"|个(?:{_COUNTED}|[\p{{Han}}--[{_PARTICLES}]]{{1,2}})))"
-)
-AMOUNT_IN_ASCII: Final = f"{_AMOUNT})"  # the same where no Chinese unit can stand
+AMOUNT: Final = rf"(?<![\w.])(?:{_MONEY}|{_NUMBER}(?:{_MEASURED}|{_CHINESE_MEASURED}))"
+AMOUNT_IN_ASCII: Final = rf"(?<![\w.])(?:{_MONEY}|{_NUMBER}{_MEASURED})"  # no Chinese unit is there
 CODE: Final = (
     r"(?<![\w-])(?:"
     r"(?=[A-Za-z0-9-]*\d)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+"  # INC-21234

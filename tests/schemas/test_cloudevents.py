@@ -5,6 +5,7 @@ The cases are read where they lie beside the checkout; nothing of them is copied
 
 import base64
 import itertools
+import json
 import re
 import textwrap
 from pathlib import Path
@@ -12,7 +13,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from mnemolog.schemas.cloudevents import CloudEvent, NotACloudEvent, read_cloud_event
+from mnemolog.schemas.cloudevents import (
+    _NAME,
+    _USUAL,
+    CloudEvent,
+    NotACloudEvent,
+    read_cloud_event,
+)
 from mnemolog.schemas.decoded import Guest
 from mnemolog.schemas.values import json_bytes, parse_json
 from support.events import codec, record
@@ -216,3 +223,16 @@ def test_a_schema_registrys_frame_is_told_from_plain_json_by_its_first_byte():
         with pytest.raises(NotACloudEvent, match="schema registry"):
             read_cloud_event(record(frame + json_bytes(SOUND)))
     assert read_cloud_event(record(json_bytes(SOUND))).attributes == SOUND
+
+
+def test_the_names_that_are_not_looked_at_are_allowed_ones():
+    assert all(_NAME.fullmatch(name) for name in _USUAL)
+
+
+@pytest.mark.parametrize("bad", ["\x00", "a\ud800", "\udfff"])
+@pytest.mark.parametrize("name", ["subject", "agent", "traceparent"])
+def test_a_nul_or_lone_surrogate_is_found_in_usual_attributes_and_in_others(name, bad):
+    sound = {"specversion": "1.0", "id": "1", "source": "/s", "type": "a.b"}
+    value = json_bytes({**sound, name: "x"}).replace(b'"x"', json.dumps(bad).encode())
+    with pytest.raises(NotACloudEvent, match=f"attribute {name} holds a NUL or a lone surrogate"):
+        read_cloud_event(record(value))

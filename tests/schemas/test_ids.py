@@ -1,8 +1,9 @@
 """Ids and names: which are allowed, that no two are taken for one, and that none becomes a path."""
 
 import re
+from contextlib import nullcontext
 from pathlib import PurePosixPath, PureWindowsPath
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import pytest
 from hypothesis import assume, given
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.ids import (
+    _PLAIN_NAME,
+    NAMESPACE,
     RESERVED_PREFIX,
     check_id,
     check_name,
@@ -34,6 +37,28 @@ def test_derived_ids_are_version_5_and_the_same_for_ever():
     assert UUID(derived_id("a", "b")).version == 5
     assert derived_id("a", "b") == "3b358c6c-f359-50f0-b56e-f063da3d6c75"
     assert memory_id("0" * 32, 0) == "mem_e934a565d2db55cb86702b25a6cda649"
+
+
+@given(st.lists(st.text(), min_size=1))
+def test_derived_ids_are_those_of_the_standard_library(parts):
+    assert derived_id(*parts) == str(uuid5(NAMESPACE, joined(parts)))
+
+
+@given(st.from_regex(_PLAIN_NAME, fullmatch=True))
+def test_a_name_that_is_let_pass_without_a_further_look_is_no_path_and_not_ours(name):
+    assert check_name(name, field="agent") == name
+    assert 1 <= len(name.encode()) <= 256
+    assert name not in {".", ".."}
+    assert not set(name) & {"/", "\\", ":"}
+    assert name.isprintable()
+    assert name.strip() == name
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=4))
+def test_an_id_of_ascii_has_no_control_characters_and_is_not_empty(text):
+    may = bool(text) and not re.search(r"[\x00-\x1f\x7f]", text)
+    with nullcontext() if may else pytest.raises(InvalidEvent):
+        assert check_id(text, field="id") == text
 
 
 @given(st.lists(st.text()), st.lists(st.text()))

@@ -30,6 +30,18 @@ def test_a_cut_has_at_most_so_many_characters_and_is_a_start_of_the_text(text, m
     assert len(characters(short)) <= most
 
 
+@given(
+    st.text(
+        st.sampled_from("ab \n\x00,好、「」！あ") | st.sampled_from("\r\u0301\u200d\uff9e\u302a")
+    ),
+    st.integers(2, 8),
+)
+def test_a_cut_of_plain_characters_is_the_cut_of_characters(text, most):
+    whole = characters(text)
+    kept = text if len(whole) <= most else "".join(whole[: most - 1]).rstrip() + ELLIPSIS
+    assert cut(text, characters_max=most) == kept
+
+
 @given(texts, st.integers(0, 60))
 def test_a_cut_by_bytes_fits_and_ends_on_a_character(text, most):
     short = cut_bytes(text, bytes_max=most)
