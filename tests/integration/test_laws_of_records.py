@@ -184,7 +184,7 @@ def test_law_9_intervals_are_half_open():
         )
         memory.wait_for(kept.token)
         found = {
-            moment: bool(len(memory.recall("the gate", as_of=moment)))
+            moment: bool(len(memory.recall("the gate", as_of=moment, timeout_seconds=60)))
             for moment in (begins - INSTANT, begins, ends - INSTANT, ends)
         }
     assert found == {begins - INSTANT: False, begins: True, ends - INSTANT: True, ends: False}
