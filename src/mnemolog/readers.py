@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.engine import Engine
 from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, WEIGHTS
+from mnemolog.schemas.errors import MnemologError
 
 if TYPE_CHECKING:
     from mnemolog.projections.checkpoints.reading import CheckpointReader
@@ -30,11 +32,7 @@ class Readers:
 
     def memories(self) -> "MemoryReader | None":
         """Return the reader of memories."""
-        from mnemolog.projections.memories.lance_reader import (  # noqa: PLC0415 - heavy
-            LanceMemoryReader,
-        )
-
-        reader: MemoryReader | None = self._serving(MEMORIES, LanceMemoryReader.open)
+        reader: MemoryReader | None = self._serving(MEMORIES, _opened_and_warm)
         return reader
 
     def weights(self) -> "WeightReader | None":
@@ -77,3 +75,15 @@ class Readers:
             self._retired.append(reader)
         while len(self._retired) > RETIRED_MAX:
             self._retired.pop(0).close()
+
+
+def _opened_and_warm(folder: Path) -> "MemoryReader":
+    """Open the memories, and load their driver now: that takes no time from a question's."""
+    from mnemolog.projections.memories.lance_reader import (  # noqa: PLC0415 - heavy
+        LanceMemoryReader,
+    )
+
+    reader = LanceMemoryReader.open(folder)
+    with suppress(MnemologError):  # the answer names what is missing
+        reader.counts()
+    return reader

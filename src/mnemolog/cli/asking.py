@@ -1,7 +1,7 @@
 """Commands that answer: recall, why, resume, checkpoints, timeline, sql."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -23,7 +23,8 @@ from mnemolog.cli.output import note, say, say_json, say_table
 if TYPE_CHECKING:
     from mnemolog.projections.checkpoints.resume import Resumed
 
-ROWS_SHOWN: int = 50
+ROWS_SHOWN: Final = 50
+RECALL_SECONDS: Final = 60.0  # a person waits for the whole answer of a process that is cold
 
 
 def add_to(app: typer.Typer) -> None:
@@ -83,6 +84,7 @@ def recall(
             hits_max=hits,
             tokens_max=tokens,
             focus=focus,
+            timeout_seconds=RECALL_SECONDS,
             as_of=as_of,
             include_outdated=outdated,
             explain=explain,
