@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from contracts.projection_contract import place_in
@@ -21,7 +21,11 @@ from support.eventful import eventful_history
 from support.histories import appended_again, batches, deliveries, recorded
 from support.random_histories import histories
 
-SOME = settings(max_examples=12, suppress_health_check=list(HealthCheck))
+SOME = settings(
+    max_examples=12,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes of disk
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @contextmanager
