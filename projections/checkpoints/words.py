@@ -87,7 +87,10 @@ def summary(event: Event) -> str:
 
 
 def texts(event: Event) -> tuple[str, ...]:
-    """Return the texts of *event* by any of which it is forgotten."""
+    """Return the texts of *event* by any of which it is forgotten; blank ones say nothing.
+
+    Else to forget a blank text would be to forget all events that leave something blank.
+    """
     match event:
         case ActionStarted():
             given = [text for text in event.arguments.values() if isinstance(text, str)]
@@ -96,7 +99,7 @@ def texts(event: Event) -> tuple[str, ...]:
             said = list(_checkpoint_texts(event.checkpoint))
         case _:
             said = list(_said(event))
-    return tuple(said[:TEXTS_MAX])
+    return tuple([text for text in said if text.strip()][:TEXTS_MAX])
 
 
 def text_handle(text: str) -> bytes:

@@ -78,3 +78,15 @@ def test_the_parts_of_a_checkpoint_are_texts_of_its_event():
     )
     assert {"go", "step", "seen", "hm"} < set(texts(event))
     assert "" not in texts(event)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        TaskCompleted(outcome="done", lesson=" \n"),
+        ActionStarted(action="a", tool="bash", arguments={"cmd": "\t"}),
+        CheckpointSaved(checkpoint=checkpoint("c1", self_reflection=" \n")),
+    ],
+)
+def test_nothing_is_forgotten_by_what_it_leaves_blank(event):
+    assert text_handle(" ") not in map(text_handle, texts(event))
