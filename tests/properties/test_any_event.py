@@ -24,7 +24,7 @@ any_value = st.recursive(
 )
 
 
-@examples(100)
+@examples(60)
 @given(event=any_event, envelope=envelopes)
 def test_what_is_written_is_read_back_and_written_the_same_again(event, envelope):
     new = CODEC.encode(event, envelope)
@@ -35,7 +35,7 @@ def test_what_is_written_is_read_back_and_written_the_same_again(event, envelope
     assert found.canonical == new.value
 
 
-@examples(100)
+@examples(60)
 @given(event=any_event, envelope=envelopes, data=st.data())
 def test_no_change_of_a_document_makes_the_codec_raise(event, envelope, data):
     new = CODEC.encode(event, envelope)

@@ -24,7 +24,7 @@ FAULT_POINTS = (*OF_MEMORIES, *OF_ANALYTICS, *OF_CHECKPOINTS, *OF_WEIGHTS)
 PARTITIONS_MAX = 4
 
 
-@examples(10)
+@examples(8)
 @given(
     history=histories(),
     partitions=st.integers(1, PARTITIONS_MAX),

@@ -38,7 +38,7 @@ def digests_of(history, *, partitions):
         return {one.name: ContentDigest.of(one.content()) for one in projections}
 
 
-@examples(5)
+@examples(4)
 @given(history=histories(), partitions=st.integers(2, 4))
 def test_the_number_of_partitions_does_not_show(history, partitions):
     one, several = (digests_of(history, partitions=n) for n in (1, partitions))
@@ -60,7 +60,7 @@ def woven(mine, theirs, turns):
     return [next(queues[turn]) for turn in turns]
 
 
-@examples(5)
+@examples(4)
 @given(told=neighbours(), partitions=st.integers(1, 4))
 def test_what_others_tell_of_their_own_changes_nothing_of_an_agents_rows(told, partitions):
     mine, theirs, turns = told
