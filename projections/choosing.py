@@ -6,6 +6,7 @@ live and in a rebuild alike.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from mnemolog.projections.batch import Batch
 from mnemolog.projections.ledger import (
@@ -69,17 +70,19 @@ class _Chooser:
         self._progress = ledger.progress()
         self._policies = ledger.policies()
         self._parked_keys = set() if batch.retried else ledger.parked_keys()
-        items = [i for i in batch.items if not isinstance(i, Foreign) and self._is_next(i)]
-        self._seen = ledger.seen([item.identity for item in items])
-        self._skips = ledger.skips([item.identity for item in items])
+        self._next = [item for item in batch.items if self._is_next(item)]
+        self._seen = ledger.seen([item.identity for item in self._next if self._may_apply(item)])
+        told = [item.identity for item in self._next if not isinstance(item, Foreign)]
+        self._skips = ledger.skips(told)
         self._choice = Choice()
 
     def choice(self) -> Choice:
         entries = self._choice.entries
         taken: set[tuple[int, int]] = set()  # a record may come twice in a batch
-        for item in self._batch.items:
-            if self._is_next(item) and item.record.position not in taken:
-                taken.add(item.record.position)
+        for item in self._next:
+            position = item.record.position
+            if position not in taken:
+                taken.add(position)
                 self._take(item)
         if self._batch.retried:
             entries.released = [item.record.position for item in self._batch.items]
@@ -91,6 +94,10 @@ class _Chooser:
         record = item.record
         progress = self._progress.get(record.partition, Progress(record.partition))
         return self._batch.retried or arrival(progress, record.offset) is Arrival.NEXT
+
+    def _may_apply(self, item: Decoded) -> TypeGuard[Ours | Guest]:
+        """Say whether the projection folds such an event: of others it need not know the first."""
+        return isinstance(item, Ours | Guest) and self._wants(item)
 
     def _take(self, item: Decoded) -> None:
         entries = self._choice.entries

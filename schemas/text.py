@@ -9,6 +9,7 @@ import regex
 ELLIPSIS: Final = "…"
 _CHARACTER = regex.compile(r"\X")
 _SPACES = regex.compile(r"\s+")
+_SEPARATOR = re.compile("[\x1c-\x1f]")  # white space to Python, but not to Unicode
 # Characters that stand alone, whatever stands before or behind them but a mark: ASCII but for
 # the carriage return, Chinese and its punctuation.
 _PLAIN = re.compile("[\x00-\x0c\x0e-\x7f\u3001-\u3020\u4e00-\u9fff\uff01-\uff60]*")
@@ -48,7 +49,9 @@ def cut_bytes(text: str, *, bytes_max: int) -> str:
 
 def one_line(text: str) -> str:
     """Return *text* with every run of white space as one space."""
-    return _SPACES.sub(" ", text).strip()
+    if _SEPARATOR.search(text):
+        return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())  # the same, a few times faster
 
 
 def normalised(text: str) -> str:

@@ -10,6 +10,7 @@ from mnemolog.schemas.positions import Position
 
 _TIMES: Final = ("occurred_at", "valid_from", "valid_until", "recorded_at")
 _LISTS: Final = ("tags", "entities", "from_events", "from_memories")
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _NAMES: Final = tuple(item.name for item in fields(FormedMemory))
 
 
@@ -17,8 +18,7 @@ def formed_json(memory: FormedMemory) -> str:
     """Return *memory* as `formed_of` reads it."""
     values: dict[str, Any] = {name: getattr(memory, name) for name in _NAMES}
     values |= {name: optional_microseconds(values[name]) for name in _TIMES}
-    values |= {name: list(values[name]) for name in (*_LISTS, "position")}
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(values)
 
 
 def formed_of(line: str) -> FormedMemory:
