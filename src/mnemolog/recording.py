@@ -5,6 +5,7 @@ The queue is bounded: when it is full the caller's thread appends, so that nothi
 
 import queue
 import threading
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -42,8 +43,9 @@ class Recorder:
     def close(self) -> None:
         """Append what waits, and stop. Harmless twice."""
         if self._thread is not None:
-            self._waiting.put(None)
-            self._thread.join(CLOSE_SECONDS_MAX)
+            with suppress(queue.Full):  # a log that is away: what waits goes with the process
+                self._waiting.put(None, timeout=CLOSE_SECONDS_MAX)
+                self._thread.join(CLOSE_SECONDS_MAX)
             self._thread = None
 
     def _run(self) -> None:

@@ -125,7 +125,7 @@ WITH of_key AS (
            bool_or(change = 'memory.archived') AS archived
     FROM memory_changes GROUP BY memory
 ), used AS (
-    SELECT memory, count(*) AS uses, max(occurred_at) AS last_used_at FROM uses GROUP BY memory
+    SELECT memory, count(DISTINCT identity) AS uses, max(occurred_at) AS last_used_at FROM uses GROUP BY memory
 )
 SELECT m.memory, m.kind, m.text, coalesce(i.importance, m.importance) AS importance,
        m.importance AS importance_formed, m.confidence, m.stated_by, m.tags, m.entities, m.reason,

@@ -133,3 +133,12 @@ def test_a_session_that_nobody_started_is_known_by_its_events(ask):
     events = [happened(ex.MessageExchanged(role="user", text="hi"), session="s") for _ in range(2)]
     of = "SELECT session, status, started_at, messages, events, agents FROM sessions"
     assert ask(*events, of=of) == [("s", "open", None, 2, 2, 1)]
+
+
+def test_an_event_that_names_a_memory_twice_used_it_once(ask):
+    events = [
+        NOTE,
+        at(5, mem.MemoryUsed(memories=[MEMORY, MEMORY])),
+        mem.MemoryUsed(memories=[MEMORY]),
+    ]
+    assert ask(*events, of="SELECT uses FROM memories") == [(2,)]
