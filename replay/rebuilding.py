@@ -16,6 +16,7 @@ from mnemolog.projections.kinds import Kind
 from mnemolog.projections.projection import Projection
 from mnemolog.projections.shelf import Shelf
 from mnemolog.schemas.codec import Codec
+from mnemolog.schemas.decoded import Decoded, Ours
 from mnemolog.schemas.errors import HistoryLost, Parked
 from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.records import LogRecord
@@ -135,13 +136,19 @@ def _skips(log: Log, codec: Codec, ends: Mapping[int, int]) -> Iterator[Batch]:
     try:
         while any(reader.positions().get(p, 0) < end for p, end in ends.items()):
             records = reader.poll(records_max=BATCH_RECORDS_MAX, wait_seconds=0.2)
-            found = [record for record in records if _may_skip(record)]
-            if found:
-                yield Batch(decoded(found, codec).items, retried=True)
+            found = decoded([record for record in records if _may_skip(record)], codec).items
+            skips = [item for item in found if _skips_an_event(item)]
+            if skips:
+                yield Batch(skips, retried=True)
     finally:
         reader.close()
 
 
 def _may_skip(record: LogRecord) -> bool:
+    """Say whether it is worth decoding *record*: its words may name the type, too."""
     in_headers = any(_SKIP_MARK in (value or b"") for _, value in record.headers)
     return in_headers or _SKIP_MARK in (record.value or b"")
+
+
+def _skips_an_event(item: Decoded) -> bool:
+    return isinstance(item, Ours) and isinstance(item.recorded.event, EventSkipped)

@@ -109,6 +109,13 @@ def test_a_skip_that_comes_later_in_the_log_holds_from_the_start(bench):
     assert bench.built().projection.texts() == ["behind"]
 
 
+def test_words_that_name_a_skip_are_folded_in_their_turn(bench):
+    bench.say("first")
+    bench.say("the tool spoke of event.skipped")
+    bench.say("last")
+    assert bench.built().projection.texts() == bench.serving().texts()
+
+
 def test_a_crash_in_a_rebuild_leaves_what_serves(bench):
     bench.say("one")
     bench.serving().close()
