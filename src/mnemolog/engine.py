@@ -7,6 +7,7 @@ is on disk, and take the lease when they wait and find it free.
 import tempfile
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,7 +17,13 @@ from mnemolog.projections.kinds import MEMORIES, Kind, kinds
 from mnemolog.projections.lease import Lease
 from mnemolog.projections.shelf import Shelf
 from mnemolog.schemas.codec import Codec
-from mnemolog.schemas.errors import InvalidSetting, LeaseHeld, LogReplaced, LogUnavailable
+from mnemolog.schemas.errors import (
+    Damaged,
+    InvalidSetting,
+    LeaseHeld,
+    LogReplaced,
+    LogUnavailable,
+)
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.log import Log
@@ -104,7 +111,8 @@ class Engine:
         wanted = self.settings["embedder"]
         serving = self.shelf.generations(MEMORIES).serving()
         if wanted == EMBEDDER_DEFAULT and serving is not None:
-            return embedder_of_model(described(serving).options["embedder"])
+            with suppress(Damaged):  # a generation that can't say is set aside when it is opened
+                return embedder_of_model(described(serving).options["embedder"])
         return embedder_named(wanted)
 
     def kinds(self) -> dict[str, Kind]:

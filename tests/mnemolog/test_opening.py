@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from mnemolog.engine import LEASE_FILE
+from mnemolog.projections.generations import DESCRIPTION
 from mnemolog.projections.lease import Lease
 from mnemolog.schemas.errors import (
     InvalidSetting,
@@ -275,3 +276,14 @@ def test_another_embedder_than_the_generations_is_refused_with_what_to_do(tmp_pa
         opened(tmp_path, embedder="fast")
     with opened(tmp_path, embedder="auto") as mem:
         assert mem.engine.is_owner
+
+
+def test_a_generation_that_can_not_say_its_embedder_is_set_aside(tmp_path):
+    with opened(tmp_path, agent="ops-1") as mem:
+        mem.observe("the pool of auth")
+        generation = mem.engine.shelf.generations("memories").serving()
+    (generation / DESCRIPTION).write_text("{")
+    with opened(tmp_path, embedder="auto") as mem:
+        mem.wait_for(mem.end())
+        assert mem.engine.shelf.generations("memories").serving() != generation
+        assert texts(mem.recall("pool")) == ["the pool of auth"]
