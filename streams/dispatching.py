@@ -58,12 +58,15 @@ class Dispatcher:
     def paused(self) -> Iterator[Projector]:
         """Hold the projector between two turns: what it gives may be used within the block."""
         self._count_pause(1)
-        with self._turn:
+        try:
+            self._turn.acquire()
+        finally:  # an interrupt while it waits must not leave the dispatcher waiting for it
             self._count_pause(-1)
-            try:
-                yield self._projector
-            finally:
-                self._projector.rewind()
+        try:
+            yield self._projector
+        finally:
+            self._projector.rewind()
+            self._turn.release()
         with self._moved:
             self._moved.notify_all()
 

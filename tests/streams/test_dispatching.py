@@ -279,3 +279,30 @@ def test_a_follow_up_that_fails_is_tried_again(tmp_path):
             lambda: texts.turns_left == 0, what="follow-up", timeout_seconds=WITHIN_SECONDS
         )
         assert dispatcher.failure is None
+
+
+class GivenUp:
+    """A turn that nobody gets by asking for it: Ctrl-C comes first."""
+
+    def __init__(self, turn):
+        self._turn = turn
+
+    def acquire(self):
+        raise KeyboardInterrupt
+
+    def __enter__(self):
+        return self._turn.__enter__()
+
+    def __exit__(self, *error):
+        self._turn.__exit__(*error)
+
+
+def test_a_pause_that_is_given_up_while_it_waits_lets_the_dispatcher_go_on(tmp_path, monkeypatch):
+    log = InMemoryLog("tests")
+    with running(log, Texts(tmp_path / "texts.db")) as dispatcher:
+        with monkeypatch.context() as patch:
+            patch.setattr(dispatcher, "_turn", GivenUp(dispatcher._turn))
+            with pytest.raises(KeyboardInterrupt), dispatcher.paused():
+                pass
+        say(log, "after it")
+        holds(dispatcher, dispatcher.projections[0], "after it")
