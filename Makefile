@@ -2,6 +2,7 @@
 
 VENV ?= .venv
 ARGS ?=
+WORKERS ?= 2
 
 # The first Python on the path that is new enough and can make virtual environments.
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell \
@@ -27,8 +28,8 @@ $(INSTALLED): pyproject.toml
 demo: venv ## run the demo: a memory filled, asked, lost, rebuilt and proved equal
 	$(BIN)/mnemolog demo
 
-test: venv ## run the tests; ARGS='-k recall' picks some
-	$(BIN)/pytest $(ARGS)
+test: venv ## run the tests; ARGS='-k recall' picks some, WORKERS=1 runs one at a time
+	$(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 check: venv format-check lint types test ## all that CI checks: format, lint, types, tests
 
