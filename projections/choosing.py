@@ -19,6 +19,7 @@ from mnemolog.projections.ledger import (
 )
 from mnemolog.projections.progress import Arrival, Progress, arrival
 from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
+from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.policy import BUILT_IN
 from mnemolog.schemas.records import fingerprint
@@ -107,6 +108,8 @@ class _Chooser:
         if item.identity in self._skips or item.identity in entries.skips:
             return
         if item.key in self._parked_keys:
+            if isinstance(item, Ours):
+                self._heed_skip(item.recorded.event)
             entries.parked.append(_parked(item, "an earlier event of its key waits", behind=True))
         elif isinstance(item, Unusable):
             self._parked_keys.add(item.key)
@@ -132,11 +135,15 @@ class _Chooser:
     def _govern(self, item: Ours) -> None:
         """Let governance take effect from here on in this partition. A lower revision has none."""
         event, partition = item.recorded.event, item.record.partition
-        if isinstance(event, PolicyChanged):
-            if event.revision > self._policies.get(partition, _BUILT_IN).revision:
-                self._policies[partition] = PolicyInForce(event.revision, event.policy)
-                self._choice.entries.policies[partition] = self._policies[partition]
-        elif isinstance(event, EventSkipped) and event.projection in {None, self._projection}:
+        in_force = self._policies.get(partition, _BUILT_IN)
+        if isinstance(event, PolicyChanged) and event.revision > in_force.revision:
+            self._policies[partition] = PolicyInForce(event.revision, event.policy)
+            self._choice.entries.policies[partition] = self._policies[partition]
+        self._heed_skip(event)
+
+    def _heed_skip(self, event: Event) -> None:
+        """Let a skip take effect, also one whose own key waits: else it could never free it."""
+        if isinstance(event, EventSkipped) and event.projection in {None, self._projection}:
             self._choice.entries.skips.add(event.skipped)
 
     def _note_progress(self) -> None:

@@ -1,5 +1,6 @@
 """Waiting for what was appended: it comes, or it is said why it does not."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from mnemolog.projections.kinds import NAMES
 from mnemolog.schemas.errors import LogReplaced, Parked, TimedOut
 from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.positions import Token
 from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.values import json_bytes, parse_json
@@ -17,10 +19,12 @@ from support.remembering import opened, texts
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def append_of_ours_that_is_broken(mem, *, agent="ops-1", event_id="broken-1"):
+def append_of_ours_that_is_broken(mem, *, agent="ops-1", event_id="broken-1", key=None):
     """Append an event of ours without what it must have, as a careless publisher may."""
     draft = Draft(model=_observation(), fields={"text": "x"}, agent=agent, id=event_id)
-    record = mem.engine.publisher.record(*mem.engine.publisher._built(draft))
+    event, envelope = mem.engine.publisher._built(draft)
+    envelope = envelope if key is None else replace(envelope, key=key)
+    record = mem.engine.publisher.record(event, envelope)
     document = parse_json(record.value)
     del document["data"]["text"]
     raw = NewRecord(record.key, json_bytes(document), record.headers, record.identity, "0" * 32)
@@ -97,6 +101,16 @@ def test_a_rebuild_stops_at_a_parked_event_and_a_skip_lets_all_go_on(mem):
     mem.wait_for(skipped.token)
     mem.wait_for(behind.token)
     assert texts(mem.recall("behind it")) == ["behind it"]
+    assert all(one.comparison.is_equal for one in mem.rebuild())
+
+
+def test_a_skip_frees_the_key_that_it_waits_in_itself(mem):
+    key = governance_key(0, partitions=1)
+    _, identity = append_of_ours_that_is_broken(mem, agent=None, key=key)
+    (skipped,) = mem.engine.publisher.govern(
+        Draft(model=EventSkipped, fields={"revision": 1, "skipped": identity}, occurred_at=NOW)
+    )
+    mem.wait_for(skipped.token)
     assert all(one.comparison.is_equal for one in mem.rebuild())
 
 
