@@ -117,9 +117,10 @@ def _folded(name: str) -> str:
 
 def _seen(text: str) -> str:
     start = without_base64(text)[:TEXT_CHARACTERS_MAX].replace(_TAKEN, " ")
-    if start.isascii():
-        return start  # it is normalised, and all of it is seen
-    return _IGNORABLE.sub("", unicodedata.normalize("NFKC", start))[:TEXT_CHARACTERS_MAX]
+    seen = unicodedata.normalize("NFKC", start)
+    if not seen.isascii():
+        seen = _IGNORABLE.sub("", seen)
+    return seen[:TEXT_CHARACTERS_MAX]
 
 
 def _place(found: Found) -> tuple[int, int]:

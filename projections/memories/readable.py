@@ -24,7 +24,8 @@ def without_base64(text: str) -> str:
     'see  image/png  here'
     """
     is_short = len(text) < BASE64_RUN_CHARACTERS_MIN
-    if "base64" in text.lower() or not (is_short or text.isascii()):
+    # A pattern that ignores case takes a long s for an s.
+    if "base64" in text.lower() or (not is_short and "ſ" in text):
         text = _DATA_URI.sub(_media_type, text)
     elif is_short or max(map(len, text.split()), default=0) < BASE64_RUN_CHARACTERS_MIN:
         return text  # nearly every text: no run can be long enough

@@ -1,13 +1,19 @@
 """The words of a text: alike for what is stored and what is asked, in English and Chinese."""
 
 import re
+import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mnemolog.projections.memories.lexical import (
-    _ASCII_TOKEN,
+    _ASCII_HUMP,
+    _FIRST_HAN,
+    _HUMP,
+    _IGNORABLE,
+    _PLAIN,
+    _PLAIN_TOKEN,
     _TOKEN,
     INDEX_TOKENS_MAX,
     QUESTION_TOKENS_MAX,
@@ -141,11 +147,28 @@ def test_any_text_has_tokens_that_an_index_can_hold(text):
 
 
 @given(
-    st.text(st.characters(codec="ascii"))
-    | st.lists(st.sampled_from([*"aB3_'@./:-+#, ", "::", "://", "C++", "1,000"])).map("".join)
+    st.text(st.characters(codec="ascii") | st.sampled_from("一鿿权、。《」“’—·…"))
+    | st.lists(st.sampled_from([*"aB3_'’@./:-+#, 权。", "::", "://", "C++", "1,000"])).map("".join)
+    | ANY_TEXT
 )
-def test_a_text_of_ascii_has_the_same_pieces_by_its_faster_pattern(text):
-    assert _ASCII_TOKEN.findall(text) == [match[0] for match in _TOKEN.finditer(text)]
+@example("用C++写，C#也行。C++、C#好")
+def test_a_plain_text_has_the_same_pieces_by_its_faster_pattern(text):
+    if _PLAIN.fullmatch(text):
+        found = [(match[0], bool(match["run"])) for match in _TOKEN.finditer(text)]
+        assert [(w, w[0] >= _FIRST_HAN) for w in _PLAIN_TOKEN.findall(text)] == found
+
+
+def test_what_a_plain_text_may_hold_is_no_letter_but_of_ascii_and_usual_chinese():
+    every = map(chr, range(0x80, sys.maxunicode + 1))
+    plain = {character for character in every if _PLAIN.fullmatch(character)}
+    assert {c for c in plain if _TOKEN.match(c)} == set(map(chr, range(0x4E00, 0xA000)))
+    assert not any(_IGNORABLE.match(character) for character in plain)
+
+
+@given(st.text("aBcDE19_é"))
+def test_a_word_of_ascii_has_the_same_humps_by_its_faster_pattern(word):
+    plain = word.encode("ascii", "ignore").decode()
+    assert _ASCII_HUMP.findall(plain) == _HUMP.findall(plain)
 
 
 @given(st.lists(PIECES, min_size=1), st.integers(1, 3))
