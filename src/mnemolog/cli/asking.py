@@ -71,8 +71,13 @@ def recall(
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="With each signal's score.")] = False,
     record: Annotated[
-        bool, typer.Option("--record/--no-record", help="Append the recall as an event.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--record/--no-record",
+            help="Append the recall as an event.",
+            show_default="as MNEMOLOG_RECORD_RECALLS says: yes",
+        ),
+    ] = None,
     as_json: AsJSON = False,
 ) -> None:
     """Return the memories that bear on a question, best first, each with its source."""

@@ -43,9 +43,9 @@ for group in (writing, asking, showing, keeping):
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
-    from mnemolog.logging import set_up_logging  # noqa: PLC0415 - structlog costs 50 ms
-
     if {"--help", "--version"}.isdisjoint(sys.argv):
+        from mnemolog.logging import set_up_logging  # noqa: PLC0415 - structlog costs 50 ms
+
         set_up_logging()
     try:
         app()
