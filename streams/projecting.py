@@ -49,8 +49,7 @@ class Projector:
             last = {p: (at.last_applied, at.fingerprint) for p, at in projection.progress().items()}
             unseen = {p: (-1, "") for p in range(self._log.partitions) if p not in last}
             check_continuity(self._log, last_applied={**last, **unseen})
-            for key in sorted({record.key for record in projection.parked()}):
-                self.retry(projection, key)
+            self._retry(projection, projection.parked())
 
     def positions(self) -> Mapping[int, int]:
         """Return the next offset to read of each partition."""
@@ -83,10 +82,7 @@ class Projector:
 
     def retry(self, projection: Projection, key: str) -> None:
         """Apply a parked key's events again, in order; those that still can't be stay parked."""
-        waiting = [parked.record for parked in projection.parked() if parked.key == key]
-        if waiting:
-            items = decoded(waiting, self._codec).items
-            projection.apply(Batch(items, retried=True))
+        self._retry(projection, [parked for parked in projection.parked() if parked.key == key])
 
     def replace(self, name: str, fresh: Projection) -> None:
         """Go on with *fresh* in place of the projection *name*, which is closed if it is there."""
@@ -140,12 +136,23 @@ class Projector:
         events = [item.recorded.event for item in batch.items if isinstance(item, Ours)]
         skipped = {event.skipped for event in events if isinstance(event, EventSkipped)}
         if skipped:
-            for key in sorted(_keys_of(projection.parked(), skipped)):
-                self.retry(projection, key)
+            parked = projection.parked()
+            keys = {record.key for record in parked if record.identity in skipped}
+            self._retry(projection, [record for record in parked if record.key in keys])
 
-
-def _keys_of(parked: Sequence[ParkedRecord], identities: set[str]) -> set[str]:
-    return {record.key for record in parked if record.identity in identities}
+    def _retry(self, projection: Projection, parked: Sequence[ParkedRecord]) -> None:
+        """Apply *parked*, which has all of some keys, again: whole keys, many at a time."""
+        waiting: dict[str, list[LogRecord]] = {}
+        for one in parked:
+            waiting.setdefault(one.key, []).append(one.record)
+        run: list[LogRecord] = []
+        for key in sorted(waiting):
+            run += waiting[key]
+            if len(run) >= self._records_max:
+                projection.apply(Batch(decoded(run, self._codec).items, retried=True))
+                run = []
+        if run:
+            projection.apply(Batch(decoded(run, self._codec).items, retried=True))
 
 
 def _has_reached(positions: Mapping[int, int], until: Mapping[int, int]) -> bool:

@@ -167,6 +167,23 @@ def test_a_retry_after_the_cause_is_gone_applies_in_order(log, codec, say, tmp_p
     assert texts.parked() == []
 
 
+def test_a_start_asks_once_what_is_parked_however_many_keys_wait(
+    log, codec, say, tmp_path, monkeypatch
+):
+    texts = Texts(tmp_path / "texts.db")
+    for number in range(40):
+        say("poison", agent=f"a{number}")
+        say("behind", agent=f"a{number}")
+    projector = caught_up(log, codec, texts)
+    asked, parked = [], Texts.parked
+    monkeypatch.setattr(Texts, "parked", lambda self: asked.append(1) or parked(self))
+    before = parked(texts)
+    projector.start()
+    assert len(asked) == 1
+    assert parked(texts) == before
+    assert len(before) == 80
+
+
 def _applying_all(self, batch):
     with transaction(self._store, store="texts"):
         choice = choose(batch, self._ledger, projection=self.name, wants=is_observation)
