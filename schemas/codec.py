@@ -235,11 +235,12 @@ def _content_of(event_type: str, version: int, data: str) -> str:
 
 
 def _document(attributes: Attributes, data: str) -> bytes:
-    """Return what `json_bytes` makes of *attributes* and *data*, which is canonical already."""
-    before = json_text({n: value for n, value in attributes.items() if n < "data"})
-    after = json_text({n: value for n, value in attributes.items() if n > "data"})
-    parts = (before[1:-1], f'"data":{data}', after[1:-1])
-    return f"{{{','.join(filter(None, parts))}}}".encode()
+    """Return what `json_bytes` makes of *attributes* and *data*, which is canonical already.
+
+    Quotes within a text are escaped, so that the key found is the document's.
+    """
+    without = json_text({**attributes, "data": None})
+    return without.replace('"data":null', f'"data":{data}', 1).encode()
 
 
 def _digest(data: bytes) -> str:

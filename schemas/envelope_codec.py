@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from mnemolog.schemas.cloudevents import Attribute, Attributes
@@ -23,6 +24,7 @@ _RENAMED: Final = {
 }
 # The same of all texts that may be absent.
 _TEXTS: Final = {name: _RENAMED.get(name, name) for name in (*SCOPE_NAMES, "subject", *_RENAMED)}
+_texts_of = attrgetter(*_TEXTS.values())
 _OURS: Final = {
     *_TEXTS,
     *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
@@ -32,10 +34,10 @@ _OURS: Final = {
 
 def attributes_of(envelope: Envelope, event: Event, *, tenant: str) -> dict[str, Attribute]:
     """Return the CloudEvents attributes of *event* in *envelope*; what is absent is left out."""
-    named = {name: getattr(envelope, field) for name, field in _TEXTS.items()}
+    named = zip(_TEXTS, _texts_of(envelope), strict=True)
     return {
         **envelope.extensions,
-        **{name: value for name, value in named.items() if value is not None},
+        **{name: value for name, value in named if value is not None},
         **({"assumedutc": True} if envelope.assumed_utc else {}),
         **({"repaired": envelope.repaired} if envelope.repaired else {}),
         "specversion": SPEC_VERSION,

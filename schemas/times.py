@@ -1,10 +1,12 @@
 """Times of the world, made UTC with microseconds at the edge. Nothing here asks a clock."""
 
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Final
 
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.limits import TIME_MAX, TIME_MIN
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def instant(value: Any, *, field: str) -> tuple[datetime, bool]:
@@ -52,10 +54,10 @@ def written(moment: datetime) -> str:
     '2030-01-02T00:00:00.000000Z'
     """
     assert moment.tzinfo is UTC, "times are made UTC at the edge"
-    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def microseconds(moment: datetime) -> int:
     """Return whole microseconds since 1970, exactly."""
-    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    delta = moment - _EPOCH
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds

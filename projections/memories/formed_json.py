@@ -17,13 +17,17 @@ _NAMES: Final = tuple(item.name for item in fields(FormedMemory))
 def formed_json(memory: FormedMemory) -> str:
     """Return *memory* as `formed_of` reads it."""
     values: dict[str, Any] = {name: getattr(memory, name) for name in _NAMES}
-    values |= {name: optional_microseconds(values[name]) for name in _TIMES}
+    for name in _TIMES:
+        values[name] = optional_microseconds(values[name])
     return _ENCODER.encode(values)
 
 
 def formed_of(line: str) -> FormedMemory:
     """Return what `formed_json` wrote."""
     values = json.loads(line)
-    values |= {name: optional_moment(values[name]) for name in _TIMES}
-    values |= {name: tuple(values[name]) for name in _LISTS}
-    return FormedMemory(**values | {"position": Position(*values["position"])})
+    for name in _TIMES:
+        values[name] = optional_moment(values[name])
+    for name in _LISTS:
+        values[name] = tuple(values[name])
+    values["position"] = Position(*values["position"])
+    return FormedMemory(**values)

@@ -174,7 +174,7 @@ def _tokens(word: str) -> tuple[str, ...]:
         return (_cut(word),)
     tokens = [word, *_SEGMENT.split(word)] if _SEGMENT.search(word) else [word]
     for atom in _ATOM.split(word):
-        tokens += (atom, *_humps(atom))
+        tokens.extend((atom, *_humps(atom)))
     if word.startswith("v") and (version := _VERSION.fullmatch(word)):
         tokens.append(version[1])
     if "," in word:

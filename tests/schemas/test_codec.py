@@ -63,6 +63,15 @@ def test_any_envelope_and_text_come_back(given_, text):
     assert found.canonical == new.value
 
 
+@pytest.mark.parametrize("note", ['"data":null', '\\"data":null', '","data":null,"x":"'])
+def test_an_attribute_that_looks_like_the_data_is_not_taken_for_it(note):
+    given_ = envelope(extensions={"aaa": note, "zzz": note, "xdata": "data"})
+    new = codec().encode(ObservationRecorded(text=note, data={"data": None}), given_)
+    found = codec().decode(logged(new))
+    assert isinstance(found, Ours)
+    assert found.canonical == new.value
+
+
 def test_equal_events_are_equal_bytes():
     one = ObservationRecorded(text="a", data={"x": 1, "y": {"p": 1, "q": 2}}, tags=("t",))
     other = ObservationRecorded(tags=("t",), data={"y": {"q": 2, "p": 1}, "x": 1}, text="a")
