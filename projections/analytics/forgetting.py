@@ -28,25 +28,15 @@ import duckdb
 from mnemolog.projections.analytics.arrow_rows import given
 from mnemolog.projections.analytics.inserts import added
 from mnemolog.projections.analytics.sql_files import sql
+from mnemolog.projections.checkpoints.words import texts
 from mnemolog.projections.formed_memory import FormedMemory
 from mnemolog.schemas.decoded import Guest, Ours
 from mnemolog.schemas.events import Event
-from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.events.memory import MemoryForgotten
 from mnemolog.schemas.text import normalised
 
 Connection = duckdb.DuckDBPyConnection
 
-# The fields of events in which something is said, by any of which an event is forgotten.
-_SAID: Final = (
-    *("text", "what", "why", "goal", "plan", "note", "reason", "needs", "outcome", "lesson"),
-    *("title", "instructions", "raw", "result", "error", "comment", "question", "purpose"),
-    *("description", "name"),
-)
-_CHECKPOINT_SAID: Final = (
-    *("current_goal", "plan_summary", "current_sub_goal", "decision_rationale"),
-    "self_reflection",
-)
 _TEXT_TYPES: Final = {"text_hash": "string", "identity": "string", "memory": "string"}
 _FORGET_TYPES: Final = {"kind": "string", "target": "string", "text_hash": "string"}
 
@@ -54,21 +44,6 @@ _FORGET_TYPES: Final = {"kind": "string", "target": "string", "text_hash": "stri
 def text_hash(text: str) -> str:
     """Return 32 hexadecimal digits; texts that a person can't tell apart share them."""
     return hashlib.sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def words_of(event: Event) -> set[str]:
-    """Return the texts by any of which *event* is forgotten; blank ones say nothing."""
-    if isinstance(event, MemoryForgotten):
-        return set()  # else it would hide itself
-    texts = [getattr(event, name) for name in _said_in(type(event))]
-    if isinstance(event, CheckpointSaved):
-        texts += [getattr(event.checkpoint, name) for name in _CHECKPOINT_SAID]
-    return {text for text in texts if isinstance(text, str) and text.strip()}
-
-
-@cache
-def _said_in(model: type[Event]) -> tuple[str, ...]:
-    return tuple(name for name in _SAID if name in model.model_fields)
 
 
 def note_texts(
@@ -80,7 +55,7 @@ def note_texts(
         (hashed(text), item.identity, None)
         for item in items
         if isinstance(item, Ours)
-        for text in words_of(item.recorded.event)
+        for text in set(texts(item.recorded.event))
     ]
     rows += [(hashed(memory.text), memory.identity, memory.id) for memory in memories]
     if not rows:

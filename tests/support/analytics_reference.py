@@ -5,25 +5,16 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from mnemolog.projections.batch import Batch
+from mnemolog.projections.checkpoints.words import texts
 from mnemolog.projections.choosing import PolicyInForce, Step
 from mnemolog.projections.formed_memory import FormedMemory
 from mnemolog.projections.write_rule import formed_in
 from mnemolog.schemas.decoded import Ours
-from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from mnemolog.schemas.policy import BUILT_IN
 from mnemolog.schemas.text import normalised
 from support.analytics_rows import Row, memory_row, rows_of, scope_of
 
-_SAID = (
-    *("text", "what", "why", "goal", "plan", "note", "reason", "needs", "outcome", "lesson"),
-    *("title", "instructions", "raw", "result", "error", "comment", "question", "purpose"),
-    *("description", "name"),
-)
-_OF_CHECKPOINTS = (
-    *("current_goal", "plan_summary", "current_sub_goal", "decision_rationale"),
-    "self_reflection",
-)
 # What is null in a row whose event is forgotten.
 _ERASED = {
     "events": ("data",),
@@ -98,10 +89,4 @@ def _without_forgotten(
 
 
 def _words(item: Ours) -> set[str]:
-    event = item.recorded.event
-    if isinstance(event, mem.MemoryForgotten):
-        return set()
-    said = [getattr(event, name, None) for name in _SAID]
-    if isinstance(event, ex.CheckpointSaved):
-        said += [getattr(event.checkpoint, name) for name in _OF_CHECKPOINTS]
-    return {normalised(text) for text in said if isinstance(text, str) and text.strip()}
+    return {normalised(text) for text in texts(item.recorded.event)}

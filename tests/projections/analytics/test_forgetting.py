@@ -5,7 +5,6 @@ import itertools
 import pytest
 
 from contracts.projection_contract import place_in
-from mnemolog.projections.analytics.forgetting import words_of
 from mnemolog.projections.analytics.projection import AnalyticsProjection
 from mnemolog.projections.analytics.tables import RELATIONS
 from mnemolog.projections.digests import ContentDigest
@@ -128,14 +127,24 @@ def test_an_event_named_after_its_memory_was_forgotten_takes_the_others_along(tm
     projection.close()
 
 
-def test_the_words_of_events_are_what_is_said_and_no_ids_or_names():
-    event = ex.TaskCompleted(outcome="done", lesson="ask early", tags=("a",))
-    assert words_of(event) == {"done", "ask early"}
-    saved = ex.CheckpointSaved(
+SAYING = {
+    "observation of a checkpoint": ex.CheckpointSaved(
         checkpoint=Checkpoint(
-            id="c1", timestamp=START, agent="ann", current_goal="goal", plan_summary="plan"
+            id="c1",
+            timestamp=START,
+            agent="ann",
+            current_goal="goal",
+            plan_summary="plan",
+            key_observations=(SECRET,),
         )
-    )
-    assert words_of(saved) == {"goal", "plan"}
-    assert words_of(ex.MessageExchanged(role="user", text=" \n")) == set()
-    assert words_of(mem.MemoryForgotten(texts=("x",), reason="y")) == set()
+    ),
+    "argument of a tool": ex.ActionStarted(action="a", tool="t", arguments={"note": SECRET}),
+    "label": ex.FeedbackGiven(target="e", target_kind="event", score=1.0, label=SECRET),
+}
+
+
+@pytest.mark.parametrize("event", SAYING.values(), ids=SAYING)
+def test_a_text_is_forgotten_here_wherever_the_other_projections_forget_it(tmp_path, event):
+    projection = build(tmp_path, happened(event, event_id="said"), FORGETS["by text"])
+    assert "4711" not in everything(projection)
+    projection.close()
