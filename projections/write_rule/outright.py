@@ -18,7 +18,8 @@ from mnemolog.projections.write_rule.stated import StatedRule
 
 # The first rule that finds a sentence gives its kind.
 RULES: Final = (*CONSTRAINTS, *DECISIONS, *PREFERENCES, *CHINESE)
-_CUES: Final = tuple(cue for rule in RULES for cue in rule.cues)
+_CUES: Final = tuple(dict.fromkeys(cue for rule in RULES for cue in rule.cues))
+_CUES_IN_ASCII: Final = tuple(filter(str.isascii, _CUES))  # all that such a text can hold
 
 _QUESTION = regex.compile(
     r"""[?？]["'”’」』)）\s\x00]*$
@@ -49,9 +50,11 @@ class Statement(NamedTuple):
 def statements(text: str, *, kinds: Collection[str]) -> Iterator[Statement]:
     """Yield what *text* states outright of *kinds*, a sentence each, in order, none twice."""
     lowered = text[:READ_CHARACTERS_MAX].lower().replace("’", "'")
-    if not any(map(lowered.__contains__, _CUES)):
+    cues = _CUES_IN_ASCII if lowered.isascii() else _CUES
+    given = {cue for cue in cues if cue in lowered}
+    if not given:
         return  # most texts
-    rules = [r for r in RULES if r.kind in kinds and any(map(lowered.__contains__, r.cues))]
+    rules = [r for r in RULES if r.kind in kinds and not given.isdisjoint(r.cues)]
     found: set[str] = set()
     for written, seen in sentences(text):
         rule = _rule_of(seen, rules)
