@@ -18,7 +18,6 @@ from mnemolog import Memory
 from mnemolog.projections.checkpoints.resume import Resumed
 from mnemolog.schemas.errors import NotFound
 from mnemolog.schemas.events.experience import ActionFinished
-from mnemolog.scope import Scope
 
 TASK = "upgrade-services"
 SERVICES = ["auth", "order", "payment", "inventory", "notification"]
@@ -60,7 +59,7 @@ def close_cut_off_calls(memory: Memory, found: Resumed) -> None:
         # Did it take effect? A real agent would ask the service; to upgrade twice does no harm,
         # so this one calls it failed, and the loop does it again.
         lost = {"action": call.action, "tool": call.tool, "success": False, "error": "cut off"}
-        memory.append(ActionFinished, lost, Scope(caused_by=call.started.event_id))
+        memory.append(ActionFinished, lost, caused_by=call.started.event_id)
 
 
 def work_on(service: str, memory: Memory, done: list[str], *, die_after: int | None) -> None:

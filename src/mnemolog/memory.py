@@ -105,11 +105,10 @@ class Memory(Writer, Asker):
 
     # Appending: the verbs of `Writer`, and those that have to know what is there.
 
-    def append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
-        """Append an event of any type. Raises as every verb does."""
+    def _append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
         if self._engine.read_only:
             raise ReadOnly(event.event_type)
-        return super().append(event, fields, scope)
+        return super()._append(event, fields, scope)
 
     def checkpoint(
         self,
@@ -145,7 +144,7 @@ class Memory(Writer, Asker):
         }
         told = {name: value for name, value in state.items() if value is not None}
         around = Scope(**{**scope, "id": event_id, "occurred_at": moment})
-        return self.append(CheckpointSaved, {"checkpoint": told}, around)
+        return self._append(CheckpointSaved, {"checkpoint": told}, around)
 
     def forget(
         self, *refs: Ref, text: str | None = None, reason: str | None = None, **scope: Unpack[Scope]
@@ -164,7 +163,7 @@ class Memory(Writer, Asker):
             "texts": [] if text is None else [text],
             "reason": reason,
         }
-        return self.append(memory.MemoryForgotten, fields, scope)
+        return self._append(memory.MemoryForgotten, fields, scope)
 
     # Waiting and keeping.
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal, Unpack
 
-from mnemolog.schemas.envelope import DEFAULT_SOURCE
-from mnemolog.schemas.errors import MnemologError
-from mnemolog.schemas.events import Event, experience, memory
+from mnemolog.schemas.envelope import DEFAULT_SOURCE, TYPE_PREFIX
+from mnemolog.schemas.errors import InvalidEvent, MnemologError
+from mnemolog.schemas.events import ALL_EVENTS, Event, experience, memory
 from mnemolog.schemas.ids import derived_id, fresh_id
 from mnemolog.schemas.text import cut
 from mnemolog.schemas.times import instant
@@ -18,6 +18,9 @@ from mnemolog.streams.publishing import Appended, Draft, Publisher
 
 _IN_EVENT = ("tags", "model_use")
 ERROR_CHARACTERS_MAX: Final = 10_000  # of an exception's words; a result is the caller's to bound
+
+
+_EVENTS: Final = {event.event_type: event for event in ALL_EVENTS}
 
 
 @dataclass(slots=True)
@@ -48,8 +51,16 @@ class Writer:
         self._publisher = publisher
         self._defaults = defaults
 
-    def append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
-        """Append an event of any type."""
+    def append(
+        self,
+        event: type[Event] | str,
+        fields: Mapping[str, Any] | None = None,
+        **scope: Unpack[Scope],
+    ) -> Appended:
+        """Append an event of any type: its model or its name, such as "task.started"."""
+        return self._append(_model(event), fields or {}, scope)
+
+    def _append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
         return self._publisher.append([self.draft(event, fields, scope)])[0]
 
     def draft(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Draft:
@@ -86,7 +97,7 @@ class Writer:
     ) -> Appended:
         """Record that the agent noticed something."""
         fields = {"text": text, "data": data, "success": success, "stated_by": stated_by}
-        return self.append(experience.ObservationRecorded, fields, scope)
+        return self._append(experience.ObservationRecorded, fields, scope)
 
     def message(
         self,
@@ -98,7 +109,7 @@ class Writer:
     ) -> Appended:
         """Record that somebody said something."""
         fields = {"text": text, "role": role, "speaker": speaker}
-        return self.append(experience.MessageExchanged, fields, scope)
+        return self._append(experience.MessageExchanged, fields, scope)
 
     def plan(
         self,
@@ -110,7 +121,7 @@ class Writer:
     ) -> Appended:
         """Record that the plan is now this."""
         fields = {"plan": plan, "steps": steps, "reason": reason}
-        return self.append(experience.PlanChanged, fields, scope)
+        return self._append(experience.PlanChanged, fields, scope)
 
     def decide(
         self,
@@ -132,7 +143,7 @@ class Writer:
             "alternatives": alternatives,
             "confidence": confidence,
         }
-        return self.append(experience.DecisionMade, fields, scope)
+        return self._append(experience.DecisionMade, fields, scope)
 
     @contextmanager
     def act(
@@ -152,7 +163,7 @@ class Writer:
         """
         name = action or scope.get("id") or fresh_id()
         told = {"action": name, "tool": tool, "arguments": arguments, "costly": costly}
-        running = Action(self.append(experience.ActionStarted, told, scope), name)
+        running = Action(self._append(experience.ActionStarted, told, scope), name)
         began = time.monotonic()
         try:
             yield running
@@ -185,7 +196,7 @@ class Writer:
             "occurred_at": began and instant(began, field="occurred_at")[0] + passed,
             "caused_by": running.started,
         }
-        return self.append(experience.ActionFinished, fields, later)
+        return self._append(experience.ActionFinished, fields, later)
 
     def feedback(
         self,
@@ -208,7 +219,7 @@ class Writer:
             "comment": comment,
             "given_by": given_by,
         }
-        return self.append(experience.FeedbackGiven, fields, scope)
+        return self._append(experience.FeedbackGiven, fields, scope)
 
     def remember(
         self,
@@ -234,16 +245,18 @@ class Writer:
             "stated_by": stated_by,
             "entities": entities,
         }
-        return self.append(memory.MemoryFormed, fields, scope)
+        return self._append(memory.MemoryFormed, fields, scope)
 
     def used(self, *memories: Ref, purpose: str | None = None, **scope: Unpack[Scope]) -> Appended:
         """Record that *memories* helped: this reinforces them."""
         fields = {"memories": [ref_id(ref) for ref in memories], "purpose": purpose}
-        return self.append(memory.MemoryUsed, fields, scope)
+        return self._append(memory.MemoryUsed, fields, scope)
 
     def pin(self, target: Ref, *, pinned: bool = True, **scope: Unpack[Scope]) -> Appended:
         """Record that a memory must not fade, or may again."""
-        return self.append(memory.MemoryPinned, {"memory": ref_id(target), "pinned": pinned}, scope)
+        return self._append(
+            memory.MemoryPinned, {"memory": ref_id(target), "pinned": pinned}, scope
+        )
 
 
 def _passed(began: float) -> timedelta:
@@ -254,3 +267,12 @@ def _passed(began: float) -> timedelta:
 def _kind_of(target: Ref) -> str:
     is_decision = isinstance(target, Appended) and target.event_type == "decision.made"
     return "decision" if is_decision else "event"
+
+
+def _model(event: type[Event] | str) -> type[Event]:
+    if not isinstance(event, str):
+        return event
+    model = _EVENTS.get(event.removeprefix(TYPE_PREFIX))
+    if model is None:
+        raise InvalidEvent("type", event, "no such event type; docs/events.md lists them")
+    return model

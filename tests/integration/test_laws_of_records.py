@@ -167,7 +167,7 @@ def test_law_9_order_is_by_position_and_never_by_time():
         for share, day in ((0.9, 20), (0.2, 10)):  # the later one happened earlier
             fields = {"memory": fact.memory_id, "importance": share}
             around = {"occurred_at": datetime(2030, 1, day, tzinfo=UTC)}
-            last = memory.append(MemoryImportanceChanged, fields, around)
+            last = memory.append(MemoryImportanceChanged, fields, **around)
         memory.wait_for(last.token)
         assert memory.get(fact.memory_id).row.importance == 0.2
         assert memory.get(fact.memory_id).weight.importance == 0.2

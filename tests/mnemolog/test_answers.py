@@ -6,7 +6,6 @@ import pytest
 
 from mnemolog.projections.checkpoints.resume import Resumed
 from mnemolog.schemas.errors import InvalidSetting, NotFound
-from mnemolog.schemas.events.experience import TaskCompleted
 from mnemolog.schemas.events.memory import MemoryRecalled
 from support.remembering import opened, recorded, texts
 
@@ -228,7 +227,7 @@ def test_resume_gives_the_checkpoint_what_came_after_and_what_is_open(mem):
 def test_an_action_that_its_task_ended_without_is_orphaned(mem):
     call = mem.act("restart", task="auth")
     running = call.__enter__()
-    ended = mem.append(TaskCompleted, {"outcome": "up again"}, {"task": "auth"})
+    ended = mem.append("task.completed", {"outcome": "up again"}, task="auth")
     mem.wait_for(ended.token)
     found = mem.resume("auth")
     assert [action.action for action in found.orphaned] == [running.action]

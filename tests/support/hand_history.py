@@ -173,5 +173,5 @@ def feed(memory: Memory) -> None:
             "user": "小李" if event_id == "h1" else None,
             "caused_by": "h3" if event_id == "h4" else None,
         }
-        memory.append(model, fields, around)
+        memory.append(model, fields, **around)
     memory.wait_for(memory.end(), vectors=True)

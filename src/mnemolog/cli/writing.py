@@ -88,7 +88,7 @@ def append(
         "id": event_id,
     }
     with opened(data, log, tenant, embedder=embedder, projects=not no_wait) as memory:
-        appended = memory.append(model, _object(fields), scope)
+        appended = memory.append(model, _object(fields), **scope)
         if not no_wait:
             settle(memory, appended.token)
         if as_json:

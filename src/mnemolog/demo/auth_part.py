@@ -19,7 +19,6 @@ from mnemolog.demo.stage import RECALL_SECONDS, Stage, events_of
 from mnemolog.demo.telling import tell
 from mnemolog.demo.tokens import trial
 from mnemolog.schemas.events.experience import ActionStarted
-from mnemolog.scope import Scope
 
 if TYPE_CHECKING:
     from mnemolog.projections.recall.answer import Recalled
@@ -128,5 +127,5 @@ def _save_and_be_cut_off(memory: Memory, stage: Stage, decision: "Appended") -> 
         task=TASK,
     )
     started = {"action": "deploy-1", "tool": "deploy", "arguments": {"to": "staging"}}
-    memory.append(ActionStarted, {**started, "costly": True}, Scope(task=TASK))
+    memory.append(ActionStarted, {**started, "costly": True}, task=TASK)
     stage.screen.say(f"saved: {GOAL}; then: deploy to staging ... (no result will ever come)")

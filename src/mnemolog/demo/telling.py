@@ -48,7 +48,7 @@ def tell(
     Their vectors are there then too. Told twice they count once.
     """
     appended = [
-        memory.append(told.event, told.fields, _scope(told, scenario, start=start))
+        memory.append(told.event, told.fields, **_scope(told, scenario, start=start))
         for told in (scenario.events if events is None else events)
     ]
     token = Token.of([one.position for one in appended])
