@@ -22,7 +22,8 @@ def memories(found: dict[str, list[Row]]) -> list[Row]:
     changes: dict[str, list[Row]] = defaultdict(list)
     for row in found["memory_changes"]:
         changes[row["memory"]].append(row)
-    uses = Counter(row["memory"] for row in found["uses"])
+    # An event uses a memory once, however often it names it.
+    uses = Counter(memory for memory, _ in {(r["memory"], r["identity"]) for r in found["uses"]})
     return [_state(m, changes[m["memory"]], uses[m["memory"]]) for m in found["formed_memories"]]
 
 
