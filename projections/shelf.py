@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import structlog
 
@@ -10,8 +9,6 @@ from mnemolog.projections.generations import Description, Generations, described
 from mnemolog.projections.kinds import Kind
 from mnemolog.projections.projection import Place, Projection
 from mnemolog.schemas.errors import Damaged, InvalidSetting, LogReplaced
-
-KEPT_MAX: Final = 2  # the serving generation and the one before it
 
 _log = structlog.get_logger("mnemolog.shelf")
 
@@ -69,11 +66,15 @@ class Shelf:
         )
 
     def swap(self, name: str, folder: Path) -> None:
-        """Let the generation in *folder* serve, and delete those older than the one before it."""
+        """Let the generation in *folder* serve, and delete all older ones but the one it replaces.
+
+        So what rebuilds that died have left goes, too, and never in place of the one that served.
+        """
         generations = self.generations(name)
+        former = generations.serving()
         generations.serve(folder)
-        for old in generations.names()[:-KEPT_MAX]:
-            if old != folder.name:
+        for old in generations.names():
+            if old < folder.name and generations.folder / old != former:
                 generations.discard(generations.folder / old)
 
     def _check(self, kind: Kind, found: Description) -> None:

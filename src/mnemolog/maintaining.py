@@ -92,12 +92,17 @@ def _rebuild(engine: Engine, dispatcher: Dispatcher, kind: Kind, *, tell: Tell) 
     3. Replace CURRENT; from here on readers find the new one.
     4. Let live work go on with the new one.
 
-    A crash before 3 leaves the old one serving, one after 3 the new one.
+    A crash before 3 leaves the old one serving, one after 3 the new one. What fails before 3
+    leaves no new one behind.
     """
     fresh = _built(engine, kind, tell=tell)  # 1
     with dispatcher.paused() as projector:
-        comparison = _compared(engine, projector, fresh.projection, tell=tell)  # 2
-        digest = ContentDigest.of(fresh.projection.content())
+        try:
+            comparison = _compared(engine, projector, fresh.projection, tell=tell)  # 2
+            digest = ContentDigest.of(fresh.projection.content())
+        except BaseException:
+            _drop(engine, fresh)
+            raise
         engine.shelf.swap(kind.name, fresh.folder)  # 3
         reached("rebuild.swapped")
         projector.replace(kind.name, fresh.projection)  # 4
@@ -111,11 +116,15 @@ def _verify(engine: Engine, dispatcher: Dispatcher, kind: Kind, *, tell: Tell) -
         with dispatcher.paused() as projector:
             comparison = _compared(engine, projector, fresh.projection, tell=tell)
     finally:
-        fresh.projection.close()
-        engine.shelf.generations(kind.name).discard(fresh.folder)
+        _drop(engine, fresh)
     if comparison is None:
         raise Damaged(kind.name, "what serves can't be read")
     return comparison
+
+
+def _drop(engine: Engine, fresh: Built) -> None:
+    fresh.projection.close()
+    engine.shelf.generations(fresh.projection.name).discard(fresh.folder)
 
 
 def _built(engine: Engine, kind: Kind, *, tell: Tell) -> Built:

@@ -2,6 +2,9 @@
 
 import threading
 
+import pytest
+
+from mnemolog import maintaining
 from support.remembering import opened, texts
 
 
@@ -51,3 +54,18 @@ def test_answers_go_on_while_everything_is_rebuilt():
             thread.join(60)
         assert failures == []
         assert answers
+
+
+def test_a_rebuild_that_is_interrupted_while_it_compares_leaves_nothing_behind(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with opened(agent="ops-1") as mem:
+        seen = mem.observe("the pool")
+        generations = mem.engine.shelf.generations("weights")
+        with monkeypatch.context() as patch:
+            patch.setattr(maintaining, "_compared", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                mem.rebuild("weights")
+        assert generations.names() == ["000001"]
+        assert texts(mem.recall("pool", after=seen.token)) == ["the pool"]

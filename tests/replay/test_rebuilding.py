@@ -156,6 +156,17 @@ def test_only_the_serving_generation_and_the_one_before_it_are_kept(bench):
     assert bench.shelf.generations("texts").names() == ["000003", "000004"]
 
 
+def test_what_dead_rebuilds_left_goes_and_the_one_that_served_stays(bench):
+    bench.serving().close()
+    served = bench.shelf.generations("texts").serving()
+    for _ in range(2):
+        bench.built().projection.close()  # and then its process died
+    fresh = bench.built()
+    fresh.projection.close()
+    bench.shelf.swap("texts", fresh.folder)
+    assert bench.shelf.generations("texts").names() == [served.name, fresh.folder.name]
+
+
 def test_a_damaged_generation_is_set_aside_and_comes_back_from_the_log(bench):
     bench.say("one")
     bench.serving().close()
