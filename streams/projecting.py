@@ -45,10 +45,8 @@ class Projector:
         keys that waited for it; what still can't be applied stays parked. Raises LogReplaced,
         HistoryLost or LogUnavailable.
         """
+        self._reading()
         for projection in self.projections:
-            last = {p: (at.last_applied, at.fingerprint) for p, at in projection.progress().items()}
-            unseen = {p: (-1, "") for p in range(self._log.partitions) if p not in last}
-            check_continuity(self._log, last_applied={**last, **unseen})
             self._retry(projection, projection.parked())
 
     def positions(self) -> Mapping[int, int]:
@@ -103,9 +101,20 @@ class Projector:
         self.rewind()
 
     def _reading(self) -> Reader:
+        """Return the reader. A new one goes on in the log that was applied, or raises."""
         if self._reader is None:
+            self._check_continuity()
             self._reader = self._log.reader(self._next_to_apply())
         return self._reader
+
+    def _check_continuity(self) -> None:
+        checked: list[Mapping[int, tuple[int, str]]] = []
+        for projection in self.projections:
+            last = {p: (at.last_applied, at.fingerprint) for p, at in projection.progress().items()}
+            unseen = {p: (-1, "") for p in range(self._log.partitions) if p not in last}
+            if (wanted := {**last, **unseen}) not in checked:
+                check_continuity(self._log, last_applied=wanted)
+                checked.append(wanted)
 
     def _next_to_apply(self) -> dict[int, int]:
         """Return where the projection that is furthest behind goes on, in each partition."""

@@ -204,6 +204,20 @@ def test_another_log_under_the_same_name_is_noticed(codec, say, log, tmp_path):
         Projector(another, codec, [texts]).start()
 
 
+def test_another_log_under_the_same_name_is_noticed_by_who_reads_on(codec, say, log, tmp_path):
+    say("one")
+    projector = caught_up(log, codec, Texts(tmp_path / "texts.db"))
+    another = InMemoryLog("tests", partitions=2)
+    publisher = Publisher(another, codec, tenant="tests", now=lambda: NOW)
+    for number in range(3):  # longer than what was applied: its start would be passed in silence
+        draft = Draft(model=ObservationRecorded, fields={"text": f"{number}"}, agent="ops-1")
+        publisher.append([draft])
+    projector._log = another
+    projector.rewind()
+    with pytest.raises(LogReplaced):
+        projector.step(wait_seconds=0)
+
+
 def test_two_digests_of_one_history_are_one(log, codec, say, tmp_path):
     left, right = Texts(tmp_path / "left.db"), Texts(tmp_path / "right.db")
     for n in range(10):
