@@ -52,11 +52,12 @@ class Appended:
     identity: str
     event_type: str
     position: Position
+    copies: tuple[Position, ...] = ()  # of a governance event, in the other partitions
 
     @property
     def token(self) -> Token:
         """What `after=` and `wait_for` take."""
-        return Token.of([self.position])
+        return Token.of([self.position, *self.copies])
 
     @property
     def memory_id(self) -> str:

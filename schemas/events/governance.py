@@ -1,4 +1,4 @@
-"""What rules the rest. These events go to every partition, each copy with an id of its own."""
+"""What rules the rest. `EVERYWHERE` go to every partition, each copy with an id of its own."""
 
 from typing import Annotated, ClassVar
 
@@ -56,10 +56,6 @@ class ProcessorAdvanced(Event):
     offset: Count
 
 
-GOVERNANCE: tuple[type[Event], ...] = (
-    PolicyChanged,
-    TeamChanged,
-    SubjectErased,
-    EventSkipped,
-    ProcessorAdvanced,
-)
+# Whoever appends one of these appends a copy to each partition: they hold for every key.
+EVERYWHERE: tuple[type[Event], ...] = (PolicyChanged, TeamChanged, SubjectErased, EventSkipped)
+GOVERNANCE: tuple[type[Event], ...] = (*EVERYWHERE, ProcessorAdvanced)

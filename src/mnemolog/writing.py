@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final, Literal, Unpack
 
 from mnemolog.schemas.envelope import DEFAULT_SOURCE, TYPE_PREFIX
 from mnemolog.schemas.errors import InvalidEvent, MnemologError
 from mnemolog.schemas.events import ALL_EVENTS, Event, experience, memory
+from mnemolog.schemas.events.governance import EVERYWHERE
 from mnemolog.schemas.ids import derived_id, fresh_id
 from mnemolog.schemas.text import cut
 from mnemolog.schemas.times import instant
@@ -61,7 +62,12 @@ class Writer:
         return self._append(_model(event), fields or {}, scope)
 
     def _append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
-        return self._publisher.append([self.draft(event, fields, scope)])[0]
+        """Append one event; of what rules every key, a copy to each partition."""
+        draft = self.draft(event, fields, scope)
+        if event not in EVERYWHERE:
+            return self._publisher.append([draft])[0]
+        first, *others = self._publisher.govern(draft)
+        return replace(first, copies=tuple(copy.position for copy in others))
 
     def draft(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Draft:
         """Return the draft of an event, with this handle's defaults where *scope* is silent."""

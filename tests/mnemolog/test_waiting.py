@@ -7,7 +7,7 @@ import pytest
 
 from mnemolog.projections.kinds import NAMES
 from mnemolog.schemas.errors import LogReplaced, Parked, TimedOut
-from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.positions import Token
 from mnemolog.schemas.records import NewRecord
@@ -124,3 +124,14 @@ def test_who_waits_hears_that_the_log_was_replaced(tmp_path):
         mem.observe("another history")
     with pytest.raises(LogReplaced):
         opened(tmp_path)
+
+
+def test_a_policy_holds_for_every_agent_in_whatever_partition():
+    with opened(partitions=4) as mem:
+        policy = {"write": {"importance": 0.1}}
+        changed = mem.append(PolicyChanged, {"revision": 1, "policy": policy})
+        assert sorted(changed.token.offsets) == [0, 1, 2, 3]
+        for number in range(8):
+            mem.observe(f"reading {number}", agent=f"a{number}")
+        found = mem.recall("reading", hits_max=8, after=mem.end())
+        assert [one.row.importance for one in found] == [0.1] * 8
