@@ -121,14 +121,15 @@ def _attributes(document: dict[str, Any]) -> Attributes:
         # Nearly every attribute: a NUL or a surrogate is nothing that can be printed.
         is_plain = name in _USUAL and isinstance(value, str) and value.isprintable()
         if not is_plain:
-            _check_attribute(name, value)
+            check_attribute(name, value)
     for name in _REQUIRED:
         if not isinstance(attributes.get(name), str) or not attributes[name]:
             raise NotACloudEvent(f"attribute {name} is missing")
     return attributes
 
 
-def _check_attribute(name: str, value: Any) -> None:
+def check_attribute(name: str, value: Any) -> None:
+    """Raise NotACloudEvent for a name or a value that an attribute can't have."""
     if not _NAME.fullmatch(name):
         raise NotACloudEvent(f"attribute name {name[:40]!r} is not lower-case ASCII")
     if not isinstance(value, str | int):

@@ -6,7 +6,12 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final
 
-from mnemolog.schemas.cloudevents import Attribute, Attributes
+from mnemolog.schemas.cloudevents import (
+    Attribute,
+    Attributes,
+    NotACloudEvent,
+    check_attribute,
+)
 from mnemolog.schemas.envelope import SCOPE_NAMES, SPEC_VERSION, TYPE_PREFIX, Envelope
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import Event
@@ -28,8 +33,19 @@ _texts_of = attrgetter(*_TEXTS.values())
 _OURS: Final = {
     *_TEXTS,
     *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
-    *("partitionkey", "assumedutc", "repaired"),
+    *("partitionkey", "assumedutc", "repaired", "data"),
 }
+
+
+def check_extensions(envelope: Envelope) -> None:
+    """Raise InvalidEvent for an extension that no CloudEvent can carry, or with a name of ours."""
+    for name, value in envelope.extensions.items():
+        if name in _OURS:
+            raise InvalidEvent(name, value, "this attribute is ours; an extension has another name")
+        try:
+            check_attribute(name, value)
+        except NotACloudEvent as error:
+            raise InvalidEvent(f"extensions.{name}", value, str(error)) from error
 
 
 def attributes_of(envelope: Envelope, event: Event, *, tenant: str) -> dict[str, Attribute]:

@@ -69,7 +69,11 @@ class Engine:
         self.read_only = read_only
         self._projects = projects and not read_only
         self.log = self._opened_log()
-        self.codec = Codec(tenant=settings.tenant, partitions=self.log.partitions)
+        self.codec = Codec(
+            tenant=settings.tenant,
+            partitions=self.log.partitions,
+            event_bytes_max=settings.event_bytes_max,
+        )
         self.publisher = Publisher(self.log, self.codec, tenant=settings.tenant, now=present)
         self.shelf = Shelf(self.folder, settings.tenant, self.log.topic, self.log.partitions)
         self._taking = threading.Lock()

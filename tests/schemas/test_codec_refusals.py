@@ -113,3 +113,28 @@ def test_large_integers_come_back_with_all_digits():
     assert isinstance(found, Ours)
     assert found.recorded.event.data == {"tweet_id": 9223372036854775808, "n": 18446744073709551616}
     assert b"18446744073709551616" in found.canonical
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("agent", "x"),
+        ("data", "x"),
+        ("type", "x"),
+        ("Trace", "x"),
+        ("trace_id", "x"),
+        ("trace", 1.5),
+        ("trace", None),
+        ("trace", "half \ud83e"),
+        ("trace", "a\x00b"),
+    ],
+)
+def test_an_extension_that_no_reader_would_take_is_refused(name, value):
+    with pytest.raises(InvalidEvent, match=name):
+        codec().encode(SEEN, envelope(extensions={name: value}))
+
+
+def test_an_extension_comes_back_as_it_went():
+    new = codec().encode(SEEN, envelope(extensions={"traceparent": "00-ab", "hop": 3}))
+    found = codec().decode(logged(new))
+    assert found.envelope.extensions == {"traceparent": "00-ab", "hop": 3}
