@@ -1,25 +1,13 @@
 """The dispatcher: a wake-up is only a trigger, a failing store is tried again, a fault is told."""
 
 import threading
-from contextlib import closing, contextmanager
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from mnemolog.projections.sqlite_store import open_store
-from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.errors import LogReplaced, LogUnavailable, StoreUnavailable, TimedOut
-from mnemolog.schemas.events.experience import ObservationRecorded
-from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.memory_log import InMemoryLog
-from mnemolog.streams.projecting import Projector
-from mnemolog.streams.publishing import Draft, Publisher
-from support.polling import eventually
+from support.dispatching import WITHIN_SECONDS, holds, running, say
 from support.texts import Texts
-
-NOW = datetime(2030, 1, 1, tzinfo=UTC)
-WITHIN_SECONDS = 60
 
 
 class NeverWakes(InMemoryLog):
@@ -61,49 +49,6 @@ class Later(Texts):
         assert 0 < seconds_max <= 1
         self.turns_left = max(0, self.turns_left - 1)
         return self.turns_left > 0
-
-
-class Gated(Texts):
-    """Texts whose next batch stops within `apply` until the gate opens."""
-
-    def __init__(self, path):
-        super().__init__(path)
-        self.inside, self.gate = threading.Event(), threading.Event()
-
-    def apply(self, batch):
-        self.inside.set()
-        assert self.gate.wait(WITHIN_SECONDS)
-        super().apply(batch)
-
-
-def say(log, text, agent="ops-1"):
-    codec = Codec(tenant="tests", partitions=log.partitions)
-    publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
-    draft = Draft(model=ObservationRecorded, fields={"text": text}, agent=agent)
-    return publisher.append([draft])[0]
-
-
-@contextmanager
-def running(log, *projections, **more):
-    codec = Codec(tenant="tests", partitions=log.partitions)
-    dispatcher = Dispatcher(log, Projector(log, codec, projections, **more))
-    dispatcher.start()
-    try:
-        yield dispatcher
-    finally:
-        dispatcher.stop()
-
-
-def holds(dispatcher, texts, *expected):
-    """Wait until *texts* has applied the *expected* ones, in this order."""
-    path = Path(texts._store.execute("PRAGMA database_list").fetchone()[2])
-    with closing(open_store(path, schema="", read_only=True)) as store:
-
-        def is_there():
-            found = store.execute("SELECT text FROM texts ORDER BY rowid").fetchall()
-            return [text for (text,) in found] == list(expected)
-
-        dispatcher.wait_until(is_there, what="applying", timeout_seconds=WITHIN_SECONDS)
 
 
 @pytest.mark.parametrize("log_class", [InMemoryLog, NeverWakes, WakesForNothing, FailsToWait])
@@ -178,79 +123,6 @@ def test_what_is_there_already_needs_no_wait_even_when_it_has_stopped(tmp_path):
 def test_what_never_comes_is_named_when_time_is_up(tmp_path):
     with running(InMemoryLog("tests")) as dispatcher, pytest.raises(TimedOut, match="snow"):
         dispatcher.wait_until(lambda: False, what="snow", timeout_seconds=0.01)
-
-
-def test_stopping_waits_for_the_turn_and_applies_it_whole(tmp_path):
-    log, texts = InMemoryLog("tests"), Gated(tmp_path / "texts.db")
-    say(log, "one")
-    with running(log, texts) as dispatcher:
-        assert texts.inside.wait(WITHIN_SECONDS)
-        stopping = threading.Thread(target=dispatcher.stop)
-        stopping.start()
-        stopping.join(0.1)
-        assert stopping.is_alive()
-        texts.gate.set()
-        stopping.join(WITHIN_SECONDS)
-        assert not stopping.is_alive()
-        assert texts.texts() == ["one"]
-        say(log, "two")
-        assert texts.texts() == ["one"]
-        dispatcher.stop()
-
-
-def test_a_pause_holds_it_between_two_turns_and_it_goes_on_afterwards(tmp_path):
-    log, texts = InMemoryLog("tests"), Texts(tmp_path / "texts.db")
-    say(log, "one")
-    with running(log, texts) as dispatcher:
-        holds(dispatcher, texts, "one")
-        with dispatcher.paused() as projector:
-            say(log, "two")
-            with pytest.raises(TimedOut):
-                dispatcher.wait_until(lambda: False, what="x", timeout_seconds=0.1)
-            assert texts.texts() == ["one"]
-            projector.catch_up(log.ends())
-            assert texts.texts() == ["one", "two"]
-            say(log, "three")
-        holds(dispatcher, texts, "one", "two", "three")
-
-
-def test_a_pause_that_fails_loses_nothing_that_was_read_in_it(tmp_path):
-    log, texts = InMemoryLog("tests"), Texts(tmp_path / "texts.db")
-    say(log, "one")
-    with running(log, texts) as dispatcher:
-        holds(dispatcher, texts, "one")
-        with pytest.raises(ZeroDivisionError), dispatcher.paused() as projector:
-            read_and_fail(log, projector)
-        holds(dispatcher, texts, "one", "two")
-
-
-def read_and_fail(log, projector):
-    say(log, "two")
-    assert projector._reading().poll(records_max=10, wait_seconds=1)
-    raise ZeroDivisionError
-
-
-def test_a_busy_log_lets_a_pause_in(tmp_path):
-    log, texts = InMemoryLog("tests"), Gated(tmp_path / "texts.db")
-    for number in range(2_000):
-        say(log, f"{number}")
-    with running(log, texts, records_max=1) as dispatcher:
-        assert texts.inside.wait(WITHIN_SECONDS)
-        paused, go_on = threading.Event(), threading.Event()
-
-        def pause():
-            with dispatcher.paused():
-                paused.set()
-                assert go_on.wait(WITHIN_SECONDS)
-
-        pausing = threading.Thread(target=pause)
-        pausing.start()
-        eventually(lambda: dispatcher._pauses, what="the pause is asked for")
-        texts.gate.set()
-        assert paused.wait(WITHIN_SECONDS)
-        assert len(texts.texts()) <= 2
-        go_on.set()
-        pausing.join(WITHIN_SECONDS)
 
 
 def test_follow_up_is_done_in_turns_while_nothing_comes(tmp_path):
