@@ -38,13 +38,28 @@ class Step:
 
 @dataclass
 class Choice:
-    """What to apply, in order, and what the ledger is to write with it."""
+    """What to apply, in order, and what the ledger is to write with it.
+
+    `skips` are the identities that the ledger knows as skipped, of the batch's events.
+    """
 
     steps: list[Step] = field(default_factory=list)
     entries: Entries = field(default_factory=Entries)
+    skips: set[str] = field(default_factory=set)
 
-    def park(self, failed: Step, reason: str) -> None:
-        """Take *failed* and its key's later steps out, and park them in order."""
+    def is_skipped(self, identity: str) -> bool:
+        """Say whether an event is to be dropped where it would have to be parked."""
+        return identity in self.skips or identity in self.entries.skips
+
+    def park(self, failed: Step, reason: str) -> bool:
+        """Take *failed* and its key's later steps out, park them in order, and return True.
+
+        One that is skipped is dropped alone: its key goes on, which False says.
+        """
+        if self.is_skipped(failed.item.identity):
+            self.entries.seen.pop(failed.item.identity, None)
+            self.steps.remove(failed)
+            return False
         key, at = failed.item.key, self.steps.index(failed)
         behind = [step for step in self.steps[at + 1 :] if step.item.key == key]
         for step in (failed, *behind):
@@ -52,6 +67,7 @@ class Choice:
             self.entries.parked.append(_parked(step.item, reason, behind=step is not failed))
         gone = {id(step) for step in (failed, *behind)}
         self.steps = [step for step in self.steps if id(step) not in gone]
+        return True
 
 
 def choose(batch: Batch, ledger: Ledger, *, projection: str, wants: Wants) -> Choice:
@@ -74,8 +90,7 @@ class _Chooser:
         self._next = [item for item in batch.items if self._is_next(item)]
         self._seen = ledger.seen([item.identity for item in self._next if self._may_apply(item)])
         told = [item.identity for item in self._next if not isinstance(item, Foreign)]
-        self._skips = ledger.skips(told)
-        self._choice = Choice()
+        self._choice = Choice(skips=ledger.skips(told))
 
     def choice(self) -> Choice:
         entries = self._choice.entries
@@ -105,15 +120,14 @@ class _Chooser:
         if isinstance(item, Foreign):
             entries.foreign.append(ForeignRecord(item.record, item.reason))
             return
-        if item.identity in self._skips or item.identity in entries.skips:
-            return
         if item.key in self._parked_keys:
             if isinstance(item, Ours):
                 self._heed_skip(item.recorded.event)
             entries.parked.append(_parked(item, "an earlier event of its key waits", behind=True))
         elif isinstance(item, Unusable):
-            self._parked_keys.add(item.key)
-            entries.parked.append(_parked(item, item.reason, behind=False))
+            if not self._choice.is_skipped(item.identity):
+                self._parked_keys.add(item.key)
+                entries.parked.append(_parked(item, item.reason, behind=False))
         else:
             self._apply(item)
 

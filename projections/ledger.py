@@ -64,7 +64,7 @@ class Entries:
     released: list[Position] = field(default_factory=list)  # no longer parked
     parked: list[ParkedRecord] = field(default_factory=list)
     policies: dict[int, PolicyInForce] = field(default_factory=dict)
-    skips: set[str] = field(default_factory=set)  # identities never to be applied here
+    skips: set[str] = field(default_factory=set)  # identities to drop instead of parking them
 
 
 class Ledger(Protocol):
@@ -87,7 +87,7 @@ class Ledger(Protocol):
         ...
 
     def skips(self, identities: Iterable[str]) -> set[str]:
-        """Return those *identities* that an operator said never to apply here."""
+        """Return those *identities* that are to be dropped where they would have to be parked."""
         ...
 
     def parked_keys(self) -> set[str]:

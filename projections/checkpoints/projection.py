@@ -144,6 +144,6 @@ def _folded(choice: Choice) -> Rows:
         try:
             rows.add(fold(step.item, step.in_force.policy.write))
         except Exception as error:  # noqa: BLE001 - whatever it is, the key waits and is listed
-            choice.park(step, f"{type(error).__name__}: {error}")
-            waiting.add(step.item.key)
+            if choice.park(step, f"{type(error).__name__}: {error}"):
+                waiting.add(step.item.key)
     return rows

@@ -215,6 +215,6 @@ def _folded(batch: Batch, choice: Choice) -> Changes:
         try:
             changes.add(changes_of(step.item.recorded, formed_in(batch, step)))
         except Exception as error:  # noqa: BLE001 - whatever it is, the key waits and is listed
-            choice.park(step, f"{type(error).__name__}: {error}")
-            waiting.add(step.item.key)
+            if choice.park(step, f"{type(error).__name__}: {error}"):
+                waiting.add(step.item.key)
     return changes

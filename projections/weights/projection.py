@@ -105,8 +105,8 @@ def _folded(batch: Batch, choice: Choice) -> Rows:
         try:
             rows.add(_rows_of(batch, step))
         except Exception as error:  # noqa: BLE001 - whatever a fold's fault is, others go on
-            choice.park(step, f"{type(error).__name__}: {error}")
-            parked_keys.add(step.item.key)
+            if choice.park(step, f"{type(error).__name__}: {error}"):
+                parked_keys.add(step.item.key)
     return rows
 
 

@@ -12,6 +12,7 @@ from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.errors import LogReplaced, StoreUnavailable
 from mnemolog.schemas.events.experience import ObservationRecorded
 from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.schemas.ids import identity_of
 from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.projecting import Projector
 from mnemolog.streams.publishing import Draft, Publisher
@@ -128,6 +129,33 @@ def test_a_skip_lets_the_key_go_on(log, codec, say, tmp_path):
     skip = {"revision": 1, "skipped": poison.identity}
     publisher.govern(Draft(model=EventSkipped, fields=skip))
     caught_up(log, codec, texts)
+    assert texts.texts() == ["behind"]
+    assert texts.parked() == []
+
+
+def test_a_skip_of_what_can_be_applied_changes_nothing(log, codec, say, tmp_path):
+    applied = say("applied")
+    live = Texts(tmp_path / "live.db")
+    caught_up(log, codec, live)
+    publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
+    skip = {"revision": 1, "skipped": applied.identity}
+    publisher.govern(Draft(model=EventSkipped, fields=skip))
+    say("later")
+    caught_up(log, codec, live)
+    fresh = Texts(tmp_path / "fresh.db")
+    caught_up(log, codec, fresh)
+    assert live.texts() == fresh.texts() == ["applied", "later"]
+
+
+@pytest.mark.parametrize("records_max", [1, 2, 100])
+def test_a_skip_that_is_known_first_drops_the_event_alone(log, codec, say, tmp_path, records_max):
+    texts = Texts(tmp_path / "texts.db")
+    known = {"revision": 1, "skipped": identity_of(key="ops-1", source="/s", event_id="p")}
+    publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
+    publisher.govern(Draft(model=EventSkipped, fields=known))
+    say("poison", id="p", source="/s")
+    say("behind")
+    caught_up(log, codec, texts, records_max=records_max)
     assert texts.texts() == ["behind"]
     assert texts.parked() == []
 
