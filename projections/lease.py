@@ -26,7 +26,7 @@ class Lease:
         """Return the lease at *path*. Raises LeaseHeld, naming the holder, if another has it."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = path.open("a+b")
+            file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, mode=0o644), "r+b")
         except OSError as error:
             raise StoreUnavailable(str(path), str(error)) from error
         try:
@@ -58,8 +58,8 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _write(file: IO[bytes], content: dict[str, Any]) -> None:
-    file.seek(0)
-    file.truncate()
-    file.write(json.dumps(content).encode())
-    file.flush()
+    """Write over what stands there and cut then: a death in between leaves an epoch to read."""
+    written = json.dumps(content).encode()
+    os.pwrite(file.fileno(), written, 0)
+    os.ftruncate(file.fileno(), len(written))
     os.fsync(file.fileno())

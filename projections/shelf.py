@@ -8,7 +8,7 @@ import structlog
 from mnemolog.projections.generations import Description, Generations, described
 from mnemolog.projections.kinds import Kind
 from mnemolog.projections.projection import Place, Projection
-from mnemolog.schemas.errors import Damaged, InvalidSetting, LogReplaced
+from mnemolog.schemas.errors import Damaged, InvalidSetting, LogReplaced, NeedsRebuild
 
 _log = structlog.get_logger("mnemolog.shelf")
 
@@ -83,7 +83,7 @@ class Shelf:
             raise LogReplaced(self.topic, partition=0, offset=0, reason=reason)
         if found.version != kind.version:
             limit = f"this code folds version {kind.version}; run `mnemolog rebuild {kind.name}`"
-            raise InvalidSetting(f"{kind.name} version", found.version, limit)
+            raise NeedsRebuild(f"{kind.name} version", found.version, limit)
         if found.options != dict(kind.options):
             limit = f"it was built with {found.options}; run `mnemolog rebuild {kind.name}`"
             raise InvalidSetting(kind.name, dict(kind.options), limit)

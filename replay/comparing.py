@@ -1,11 +1,14 @@
 """Are two builds of one history equal? Digests first; then the first rows that differ."""
 
-from collections.abc import Iterable
+import hashlib
+import heapq
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from mnemolog.projections.digests import ContentDigest, ContentRow
 from mnemolog.projections.projection import Projection
+from mnemolog.schemas.values import json_bytes
 
 DIFFERENCES_SHOWN_MAX: Final = 5
 
@@ -56,26 +59,34 @@ def compare(left: Projection, right: Projection) -> Comparison:
         left.name,
         (digests[0].rows, digests[1].rows),
         (digests[0].hex, digests[1].hex),
-        _differences(_of(keys, left.content()), _of(keys, right.content())) if keys else (),
+        _differences(left, right, keys) if keys else (),
     )
 
 
-Rows = dict[tuple[str, str, str], str]
+Place = tuple[str, str, str]  # key, table, row id
 
 
-def _of(keys: set[str], rows: Iterable[ContentRow]) -> Rows:
-    return {
-        (row.key, row.table, row.row_id): repr(sorted(row.values.items()))
-        for row in rows
-        if row.key in keys
-    }
+def _differences(left: Projection, right: Projection, keys: set[str]) -> tuple[Difference, ...]:
+    """Return the first rows that differ; of each row of these *keys* a hash is kept, no more."""
+    hashes = {_place(row): _hash(row) for row in left.content() if row.key in keys}
+    differing: list[Place] = []
+    for row in right.content():
+        if row.key in keys and hashes.pop(_place(row), None) != _hash(row):
+            differing = heapq.nsmallest(DIFFERENCES_SHOWN_MAX, [*differing, _place(row)])
+    only_left = hashes.keys()
+    first = heapq.nsmallest(DIFFERENCES_SHOWN_MAX, [*differing, *only_left])
+    shown = _shown(left.content(), first), _shown(right.content(), first)
+    return tuple(Difference(*place, shown[0].get(place), shown[1].get(place)) for place in first)
 
 
-def _differences(left: Rows, right: Rows) -> tuple[Difference, ...]:
-    places = sorted(
-        place for place in left.keys() | right.keys() if left.get(place) != right.get(place)
-    )
-    return tuple(
-        Difference(*place, left.get(place), right.get(place))
-        for place in places[:DIFFERENCES_SHOWN_MAX]
-    )
+def _place(row: ContentRow) -> Place:
+    return row.key, row.table, row.row_id
+
+
+def _hash(row: ContentRow) -> bytes:
+    return hashlib.sha256(json_bytes(row.values)).digest()[:16]
+
+
+def _shown(rows: Iterable[ContentRow], places: Sequence[Place]) -> dict[Place, str]:
+    wanted = set(places)
+    return {_place(row): repr(sorted(row.values.items())) for row in rows if _place(row) in wanted}

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
@@ -48,6 +48,10 @@ from mnemolog.schemas.values import (
     parse_json,
 )
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_TOO_LONG: Final = {"string_too_long", "too_long"}
 _HEADERS: Final = (("content-type", CONTENT_TYPE.encode()),)
 
 
@@ -232,7 +236,13 @@ def validated(model: type[Event], data: Mapping[str, Any]) -> Event:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or model.event_type
-        raise InvalidEvent(field, first["input"], first["msg"]) from error
+        raise InvalidEvent(field, first["input"], _limit(first)) from error
+
+
+def _limit(problem: "ErrorDetails") -> str:
+    """Return what is wrong, with the size of what is too long."""
+    said, given = problem["msg"], problem["input"]
+    return f"{said}, not {len(given)}" if problem["type"] in _TOO_LONG else said
 
 
 def content_of(event_type: str, version: int, data: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 MnemologError
 ├── InvalidEvent        the caller's fault: field, value and limit are named; do not retry
 ├── InvalidSetting      the operator's fault: a setting or an argument makes no sense
+│   └── NeedsRebuild    a generation was built by another version of its fold
 ├── NotFound            what was asked for is not known
 ├── ReadOnly            this handle may not write
 ├── StoreUnavailable    the world's fault: retry, nothing was applied
@@ -54,6 +55,13 @@ class InvalidSetting(MnemologError):
         self.name = name
         self.value = value
         super().__init__(f"{name} = {shown(value)}: {limit}")
+
+
+class NeedsRebuild(InvalidSetting):
+    """A generation was built by another version of its fold: appending goes on, asking waits."""
+
+    code = "needs_rebuild"
+    hint = "`mnemolog rebuild` builds it anew from the log, beside what serves."
 
 
 class NotFound(MnemologError):
@@ -128,7 +136,7 @@ class Parked(MnemologError):
     """An event could not be applied, and its key's later events wait behind it."""
 
     code = "parked"
-    hint = "`mnemolog status` lists what is parked, with each reason."
+    hint = "`mnemolog doctor` lists what is parked, with each reason and how it is named to skip it."
 
     def __init__(self, projection: str, *, partition: int, offset: int, reason: str) -> None:
         self.projection = projection

@@ -47,12 +47,16 @@ class Dispatcher:
         """Begin. Call once."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End after the present turn and wait for it. Harmless twice."""
+    def stop(self) -> bool:
+        """End after the present turn, wait for it, and say whether it ended. Harmless twice."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS_MAX)
+        if self._thread.is_alive():
+            _log.error("projecting did not stop", waited_seconds=STOP_SECONDS_MAX)
+            return False
         self._projector.close()
+        return True
 
     @contextmanager
     def paused(self) -> Iterator[Projector]:

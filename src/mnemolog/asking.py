@@ -1,6 +1,7 @@
 """The verbs that answer: recall, get, history, why, resume, timeline, sql. They write nothing."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
@@ -12,7 +13,7 @@ from mnemolog.projections.recall.question import RECALL_SECONDS, Question
 from mnemolog.readers import Readers
 from mnemolog.replay.lineage import Lineage, Node
 from mnemolog.schemas.envelope import RecordedEvent, key_of
-from mnemolog.schemas.errors import NotFound
+from mnemolog.schemas.errors import NotFound, Parked
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.times import instant
 from mnemolog.scope import Names, Ref, When, is_memory, ref_id
@@ -54,6 +55,11 @@ class Known:
     def id(self) -> str:
         """The memory's id."""
         return self.row.id
+
+    @property
+    def identity(self) -> str:
+        """The identity of the event that formed it."""
+        return self.row.identity
 
     @property
     def text(self) -> str:
@@ -161,7 +167,7 @@ class Asker:
         lineage = self.lineage()
         events = [lineage.event(name, key=key) for name in dict.fromkeys(names)]
         found = [event for event in events if event is not None]
-        return sorted(found, key=lambda event: (event.occurred_at, event.id))
+        return _in_order(found)
 
     def why(self, ref: Ref, *, after: Token | None = None) -> Node:
         """Return what a memory, a decision or another event came from, as a tree."""
@@ -215,7 +221,8 @@ class Asker:
     def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
         """Return what one read-only statement says of the published tables.
 
-        With *fresh* they hold all that the log held when this was called. Raises InvalidSetting
+        With *fresh* they hold all that the log held when this was called, but for what is parked.
+        Raises InvalidSetting
         with DuckDB's words where the statement can't be run.
         """
         from mnemolog.projections.analytics.publishing import published_file  # noqa: PLC0415
@@ -224,7 +231,8 @@ class Asker:
         if fresh:
             token = self.end()
             names = [ANALYTICS]
-            wait_for(self._engine, token, timeout_seconds=WAIT_SECONDS, projections=names)
+            with suppress(Parked):  # all else is there, and nobody asked for that one event
+                wait_for(self._engine, token, timeout_seconds=WAIT_SECONDS, projections=names)
         return query(published_file(self._engine.folder), statement, parameters=parameters)
 
     def end(self) -> Token:
@@ -254,6 +262,16 @@ class Asker:
     def _entries(self, event_id: str) -> "Sequence[TimelineEntry]":
         reader = self._readers.checkpoints()
         return [] if reader is None else reader.of_event(event_id)
+
+
+def _in_order(events: Sequence[RecordedEvent]) -> list[RecordedEvent]:
+    """Return *events* by position within a key, and by when they occurred between keys."""
+    last: dict[str, datetime] = {}  # of a key, so that a clock that went back changes no order
+    moments: dict[str, datetime] = {}
+    for event in sorted(events, key=lambda event: event.position):
+        last[event.key] = max(event.occurred_at, last.get(event.key, event.occurred_at))
+        moments[event.identity] = last[event.key]
+    return sorted(events, key=lambda event: (moments[event.identity], event.key, event.position))
 
 
 def _moment(value: When | None, field: str) -> datetime | None:

@@ -7,7 +7,7 @@ is on disk, and take the lease when they wait and find it free.
 import tempfile
 import threading
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,6 +23,7 @@ from mnemolog.schemas.errors import (
     LeaseHeld,
     LogReplaced,
     LogUnavailable,
+    NeedsRebuild,
 )
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.dispatching import Dispatcher
@@ -80,8 +81,11 @@ class Engine:
         self._closed = False
         self.lease: Lease | None = None
         self.dispatcher: Dispatcher | None = None
+        self._kept: object = None  # what a thread that did not stop still uses
+        self.maintaining = threading.Lock()  # one rebuild or verify at a time
         try:
-            self.take_over()
+            with suppress(NeedsRebuild):  # appending goes on; whoever waits hears it
+                self.take_over()
         except BaseException:
             self.close()
             raise
@@ -127,15 +131,11 @@ class Engine:
         """Stop projecting and let go of everything. Harmless twice."""
         with self._taking:
             self._closed = True
-            if self.dispatcher is not None:
-                self._stop(self.dispatcher)
-                self.dispatcher = None
-            if self.lease is not None:
-                self.lease.release()
-                self.lease = None
-        self.log.close()
-        if self._scratch is not None:
-            self._scratch.cleanup()
+            with ExitStack() as last:  # from the last line up, whatever one of them raises
+                if self._scratch is not None:
+                    last.callback(self._scratch.cleanup)
+                last.callback(self.log.close)
+                self._close_projections(last)
 
     def check_open(self) -> None:
         """Raise LogUnavailable, as an append does, once this was closed."""
@@ -190,7 +190,17 @@ class Engine:
         except (InvalidSetting, LogReplaced):
             return []  # of another fold, embedder or log: the rebuild replaces it
 
-    def _stop(self, dispatcher: Dispatcher) -> None:
-        dispatcher.stop()
-        for projection in dispatcher.projections:
-            projection.close()
+    def _close_projections(self, last: ExitStack) -> None:
+        """Stop the dispatcher; let go of projections and lease once its thread has ended.
+
+        A thread that hangs in a store keeps them: nobody else may write while it could.
+        """
+        dispatcher, self.dispatcher = self.dispatcher, None
+        lease, self.lease = self.lease, None
+        if dispatcher is not None and not dispatcher.stop():
+            self._kept = (dispatcher, lease)
+            return
+        if lease is not None:
+            last.callback(lease.release)
+        for projection in [] if dispatcher is None else dispatcher.projections:
+            last.callback(projection.close)

@@ -40,7 +40,8 @@ def rebuild(engine: Engine, names: Iterable[str], *, tell: Tell) -> list[Rebuilt
     """
     dispatcher = _owned(engine)
     every = engine.kinds()
-    return [_rebuild(engine, dispatcher, every[name], tell=tell) for name in checked(names)]
+    with engine.maintaining:
+        return [_rebuild(engine, dispatcher, every[name], tell=tell) for name in checked(names)]
 
 
 def verify(engine: Engine, names: Iterable[str], *, tell: Tell) -> list[Comparison]:
@@ -50,7 +51,8 @@ def verify(engine: Engine, names: Iterable[str], *, tell: Tell) -> list[Comparis
     """
     dispatcher = _owned(engine)
     every = engine.kinds()
-    return [_verify(engine, dispatcher, every[name], tell=tell) for name in checked(names)]
+    with engine.maintaining:
+        return [_verify(engine, dispatcher, every[name], tell=tell) for name in checked(names)]
 
 
 def digests(engine: Engine, names: Iterable[str] = NAMES) -> Mapping[str, str]:

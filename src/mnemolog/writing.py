@@ -40,6 +40,11 @@ class Action:
         """The id of the event that says it started."""
         return self.started.id
 
+    @property
+    def identity(self) -> str:
+        """That event's identity."""
+        return self.started.identity
+
 
 class Writer:
     """The writing half of `Memory`. Each verb returns once the log has its event durably.
@@ -140,6 +145,8 @@ class Writer:
         **scope: Unpack[Scope],
     ) -> Appended:
         """Record a choice, and the events and memories it rests on: that counts as their use."""
+        if isinstance(because, str):
+            raise InvalidEvent("because", because, "a list of events and memories, not one text")
         rests_on = list(because)
         fields = {
             "what": what,

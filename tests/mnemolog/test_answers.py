@@ -179,6 +179,15 @@ def test_the_history_of_a_memory_is_what_formed_and_changed_it(mem):
     assert set(ids) == {seen.id, "used-1", "praised-1", pinned.id}
 
 
+def test_a_history_is_in_the_logs_order_though_a_clock_went_back(mem):
+    seen = mem.observe("pool exhausted", occurred_at="2030-01-01T10:00:00Z")
+    names = ["second", "third"]
+    for name, moment in zip(names, ("2030-01-01T09:59:00Z", "2030-01-01T09:58:00Z"), strict=True):
+        mem.used(seen.memory_id, id=name, occurred_at=moment)
+    history = mem.history(seen.memory_id, after=mem.end())
+    assert [event.id for event in history] == [seen.id, *names]
+
+
 def test_why_leads_from_a_decision_to_the_events_it_rests_on(mem):
     asked = mem.message("why is login down?")
     seen = mem.observe("pool exhausted", caused_by=asked)

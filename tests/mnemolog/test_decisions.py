@@ -2,6 +2,7 @@
 
 import pytest
 
+from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.ids import memory_id
 from support.remembering import opened, recorded, the_event
 
@@ -84,3 +85,8 @@ def test_what_remember_returns_names_the_memory():
             ("deploy",),
         )
         assert memory_id(kept.identity, 0) == kept.memory_id == row.id
+
+
+def test_one_text_is_no_list_of_reasons():
+    with opened(":memory:", projects=False) as mem, pytest.raises(InvalidEvent, match="because"):
+        mem.decide("raise the pool", because="mem_abc")

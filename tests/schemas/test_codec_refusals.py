@@ -16,6 +16,7 @@ from mnemolog.schemas.events.experience import (
     ObservationRecorded,
     TaskStarted,
 )
+from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.events.memory import MemoryForgotten
 from support.events import (
     codec,
@@ -50,6 +51,9 @@ SEEN = ObservationRecorded(text="seen")
         (ObservationRecorded, {"text": "x", "tags": ["../x"]}, "tags.0", "no path"),
         (ObservationRecorded, {"text": "x", "tags": ["t"] * 65}, "tags", "64"),
         (MemoryForgotten, {}, "memory.forgotten", "names no memory"),
+        (MemoryForgotten, {"events": ["0" * 32, "e-1"]}, "events.1", "identity, not its id"),
+        (MemoryForgotten, {"events": ["A" * 32]}, "events.0", "in lower case"),
+        (EventSkipped, {"revision": 1, "skipped": "e-1"}, "skipped", "32 hexadecimal digits"),
         (
             CheckpointSaved,
             {"checkpoint": {"id": "c", "timestamp": 5}},
@@ -138,3 +142,8 @@ def test_an_extension_comes_back_as_it_went():
     new = codec().encode(SEEN, envelope(extensions={"traceparent": "00-ab", "hop": 3}))
     found = codec().decode(logged(new))
     assert found.envelope.extensions == {"traceparent": "00-ab", "hop": 3}
+
+
+def test_a_text_that_is_too_long_is_refused_with_both_lengths():
+    with pytest.raises(InvalidEvent, match="at most 1000000 characters, not 3000000"):
+        build(ObservationRecorded, {"text": "x" * 3_000_000})

@@ -84,6 +84,7 @@ def verify(
                     "equal": c.is_equal,
                     "rows": c.rows,
                     "digests": c.digests,
+                    "differences": [str(difference) for difference in c.differences],
                 }
                 for c in compared
             ]
