@@ -74,6 +74,13 @@ def test_every_target_that_a_page_names_exists():
     assert named <= make_targets().keys()
 
 
+def test_the_scripts_that_targets_run_are_there():
+    makefile = (ROOT / "Makefile").read_text()
+    scripts = re.findall(r"python[^ \n]* ([a-z_/]+\.py)", makefile.replace("$(PYTHON)", "python"))
+    assert len(scripts) >= 3
+    assert [name for name in scripts if not (ROOT / name).exists()] == []
+
+
 def test_decisions_are_numbered_without_gaps_and_have_their_three_parts():
     pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     assert [int(path.name[:4]) for path in pages] == list(range(1, len(pages) + 1))
