@@ -118,7 +118,7 @@ class Publisher:
     def govern(self, draft: Draft) -> list[Appended]:
         """Append a governance event to every partition, each copy with an id of its own.
 
-        The ids are derived from the draft's id and the partition, so that a retry, or `doctor`
+        The ids are derived from the draft's id and the partition, so that a retry with that id,
         after a crash in between, completes the set and doubles nothing.
         """
         event, envelope = self._built(replace(draft, agent=None))
