@@ -98,7 +98,7 @@ class Lineage:
     def event(self, event_id: str, *, key: str | None = None) -> RecordedEvent | None:
         """Return an event of ours with *event_id*, or None; a forgotten one stays so.
 
-        Of several agents' events of one id the one under *key* goes first.
+        Of several agents' events of one id only the one under *key* is meant, if there is one.
         """
         for entry in self._entries(event_id, key):
             record = None if entry.text is None else self._log.at(entry.position)
@@ -112,7 +112,8 @@ class Lineage:
         return next((e for e in self._entries(event_id, key) if e.text is None), None)
 
     def _entries(self, event_id: str, key: str | None) -> Sequence[TimelineEntry]:
-        return sorted(self._find(event_id), key=lambda entry: entry.key != key)
+        found = self._find(event_id)
+        return [entry for entry in found if entry.key == key] or found
 
     def row(self, memory: str) -> MemoryRow | None:
         """Return a memory's row, or None."""

@@ -23,7 +23,7 @@ from pydantic import (
 
 from mnemolog.schemas import limits
 from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.ids import check_id, check_name
+from mnemolog.schemas.ids import check_id, check_identity, check_name
 from mnemolog.schemas.times import instant, written
 
 # What a person sees nothing of: white space of all kinds, zero-width marks, the byte order mark.
@@ -75,6 +75,17 @@ def _in_schema(bytes_max: int) -> WithJsonSchema:
 Text = Annotated[StrictStr, Field(max_length=limits.TEXT_CHARS_MAX)]
 Said = Annotated[Text, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1})]
 Id = Annotated[StrictStr, AfterValidator(_named(check_id)), _in_schema(limits.ID_BYTES_MAX)]
+Identity = Annotated[
+    StrictStr,
+    AfterValidator(_named(check_identity)),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": "^[0-9a-f]{32}$",
+            "description": "32 hexadecimal digits: an event's identity, of its key, source and id",
+        }
+    ),
+]
 Name = Annotated[StrictStr, AfterValidator(_named(check_name)), _in_schema(limits.NAME_BYTES_MAX)]
 Flag = StrictBool
 Count = Annotated[StrictInt, Field(ge=0, le=2**63 - 1)]
@@ -89,6 +100,7 @@ Instant = Annotated[
 JsonMap = dict[str, Any]
 Tags = Annotated[tuple[Name, ...], Field(max_length=limits.TAGS_MAX)]
 Ids = Annotated[tuple[Id, ...], Field(max_length=limits.LIST_ITEMS_MAX)]
+Identities = Annotated[tuple[Identity, ...], Field(max_length=limits.LIST_ITEMS_MAX)]
 Texts = Annotated[tuple[Text, ...], Field(max_length=limits.LIST_ITEMS_MAX)]
 
 

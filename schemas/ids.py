@@ -22,6 +22,7 @@ _NAMESPACE_BYTES: Final = NAMESPACE.bytes
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PLAIN = re.compile(r"[a-z0-9-]")
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
 _PLAIN_NAME = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9_.@-]{{0,{NAME_BYTES_MAX - 1}}}")
 _ENCODED_CHARS_MAX: Final = 120
 
@@ -85,6 +86,14 @@ def check_id(value: Any, *, field: str) -> str:
     if _CONTROL.search(value):
         raise InvalidEvent(field, value, "an id has no control characters or lone surrogates")
     return value
+
+
+def check_identity(value: Any, *, field: str) -> str:
+    """Return *value* if it may be an event's identity: 32 digits, as of `identity_of`."""
+    if isinstance(value, str) and _IDENTITY.fullmatch(value):
+        return value
+    limit = "an event's identity, not its id: 32 hexadecimal digits in lower case"
+    raise InvalidEvent(field, value, limit)
 
 
 def check_name(value: Any, *, field: str) -> str:

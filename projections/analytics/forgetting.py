@@ -1,7 +1,7 @@
 """What a forget takes away, by when, and what it leaves.
 
-`memory.forgotten` names memories by id, events by id, and texts. At once, in the transaction that
-applies it, and for ever, in whichever order the events come:
+`memory.forgotten` names memories by id, events by identity, and texts. At once, in the transaction
+that applies it, and for ever, in whichever order the events come:
 
 - a named memory goes from `memories`. The words of the event that formed it are erased wherever
   they stand, and so are those of events that summarise, replace, link or otherwise change it.
@@ -38,7 +38,7 @@ from mnemolog.schemas.text import normalised
 Connection = duckdb.DuckDBPyConnection
 
 _TEXT_TYPES: Final = {"text_hash": "string", "identity": "string", "memory": "string"}
-_FORGET_TYPES: Final = {"kind": "string", "target": "string", "text_hash": "string"}
+_FORGET_TYPES: Final = dict.fromkeys(("kind", "memory", "identity", "text_hash"), "string")
 
 
 def text_hash(text: str) -> str:
@@ -76,7 +76,8 @@ def note_forgets(connection: Connection, items: Sequence[Ours | Guest]) -> bool:
     columns = dict(zip(_FORGET_TYPES, zip(*rows, strict=True), strict=True))
     with given(connection, columns, types=_FORGET_TYPES):
         connection.execute(
-            "INSERT INTO ledger.forgets SELECT DISTINCT kind, target, text_hash::UUID FROM given"
+            "INSERT INTO ledger.forgets"
+            " SELECT DISTINCT kind, memory, identity::UUID, text_hash::UUID FROM given"
         )
     connection.executemany(
         "INSERT INTO ledger.unpublished_forgets VALUES (?, ?)",
@@ -85,11 +86,11 @@ def note_forgets(connection: Connection, items: Sequence[Ours | Guest]) -> bool:
     return True
 
 
-def _forgets(event: Event) -> Iterator[tuple[str, str | None, str | None]]:
+def _forgets(event: Event) -> Iterator[tuple[str, str | None, str | None, str | None]]:
     if isinstance(event, MemoryForgotten):
-        yield from (("memory", memory, None) for memory in event.memories)
-        yield from (("event", named, None) for named in event.events)
-        yield from (("text", None, text_hash(text)) for text in event.texts)
+        yield from (("memory", memory, None, None) for memory in event.memories)
+        yield from (("event", None, named, None) for named in event.events)
+        yield from (("text", None, None, text_hash(text)) for text in event.texts)
 
 
 def forgets_anything(connection: Connection) -> bool:

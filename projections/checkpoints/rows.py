@@ -71,7 +71,7 @@ class Rows:
     events: list[EventRow] = field(default_factory=list)
     actions: list[ActionRow] = field(default_factory=list)
     checkpoints: list[CheckpointRow] = field(default_factory=list)
-    forgotten_events: set[str] = field(default_factory=set)  # event ids
+    forgotten_events: set[str] = field(default_factory=set)  # identities
     forgotten_handles: set[bytes] = field(default_factory=set)  # of texts and of memories
 
     def add(self, other: "Rows") -> None:

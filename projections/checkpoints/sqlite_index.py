@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS timeline (
     PRIMARY KEY (partition, "offset")) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS timeline_key ON timeline (key, "offset");
 CREATE INDEX IF NOT EXISTS timeline_event ON timeline (event_id);
+CREATE INDEX IF NOT EXISTS timeline_identity ON timeline (identity);
 CREATE INDEX IF NOT EXISTS timeline_agent ON timeline (agent, key, "offset")
     WHERE agent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS timeline_task ON timeline (task, key, "offset")
@@ -63,7 +64,7 @@ CREATE INDEX IF NOT EXISTS checkpoints_id ON checkpoints (id);
 CREATE INDEX IF NOT EXISTS checkpoints_task ON checkpoints (task, key, "offset");
 CREATE INDEX IF NOT EXISTS checkpoints_agent ON checkpoints (agent, key, "offset");
 CREATE INDEX IF NOT EXISTS checkpoints_file ON checkpoints (file);
-CREATE TABLE IF NOT EXISTS forgotten_events (event_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS forgotten_events (identity BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS forgotten_handles (handle BLOB PRIMARY KEY) WITHOUT ROWID;
 """
 )
@@ -77,14 +78,15 @@ class SQLiteIndex:
 
     def forgotten_among(self, rows: Rows) -> set[Position]:
         """Return the positions of those *rows* that are forgotten, by themselves or before."""
-        event_ids = {row.item.envelope.id for row in rows.events}
+        identities = _digests(row.item.identity for row in rows.events)
         handles = {handle for row in rows.events for handle in row.handles}
-        ids = rows.forgotten_events | self._known("forgotten_events", "event_id", event_ids)
+        named = _digests(rows.forgotten_events)
+        named |= self._known("forgotten_events", "identity", identities)
         known = rows.forgotten_handles | self._known("forgotten_handles", "handle", handles)
         return {
             row.position
             for row in rows.events
-            if row.item.envelope.id in ids or not known.isdisjoint(row.handles)
+            if bytes.fromhex(row.item.identity) in named or not known.isdisjoint(row.handles)
         }
 
     def _known(self, table: str, column: str, values: Iterable[Any]) -> set[Any]:
@@ -101,14 +103,14 @@ class SQLiteIndex:
 
     def forget(self, rows: Rows) -> set[str]:
         """Take the words of all events that *rows* forget; return files that none needs now."""
-        ids = ((event_id,) for event_id in rows.forgotten_events)
-        self._many("INSERT OR IGNORE INTO forgotten_events", 1, ids)
+        named = _digests(rows.forgotten_events)
+        self._many("INSERT OR IGNORE INTO forgotten_events", 1, ((one,) for one in named))
         self._many(
             "INSERT OR IGNORE INTO forgotten_handles", 1, ((h,) for h in rows.forgotten_handles)
         )
         found = 'SELECT partition, "offset" FROM'
         places = {
-            *self._rows_in(f"{found} timeline WHERE event_id IN", rows.forgotten_events),
+            *self._rows_in(f"{found} timeline WHERE identity IN", named),
             *self._rows_in(f"{found} handles WHERE handle IN", rows.forgotten_handles),
         }
         files = {name for place in places for name in self._forget_at(place)}
@@ -175,6 +177,10 @@ def _action_values(row: ActionRow) -> Sequence[Any]:
 def _checkpoint_values(row: CheckpointRow) -> Sequence[Any]:
     placed = (*row.position, row.key, row.id, row.agent, row.task, row.parent)
     return (*placed, json_bytes(row.tags).decode(), row.snapshot.name)
+
+
+def _digests(identities: Iterable[str]) -> set[bytes]:
+    return {bytes.fromhex(identity) for identity in identities}
 
 
 def _split(handles: bytes) -> Iterator[bytes]:

@@ -38,6 +38,11 @@ class TimelineEntry:
     cause: str | None
     text: str | None
 
+    @property
+    def id(self) -> str:
+        """The event's id, as its agent gave it."""
+        return self.event_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedCheckpoint:
@@ -50,6 +55,11 @@ class SavedCheckpoint:
     tags: tuple[str, ...]
     file: str
     event: TimelineEntry
+
+    @property
+    def identity(self) -> str:
+        """The identity of the event that saved it."""
+        return self.event.identity
 
 
 @dataclass(frozen=True, slots=True)

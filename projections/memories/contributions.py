@@ -50,7 +50,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What is forgotten for good: a memory's id, an event's id, or the hash of a text."""
+    """What is forgotten for good: a memory's id, an event's identity, or the hash of a text."""
 
     kind: ForgottenKind
     target: str

@@ -31,7 +31,7 @@ _OF_AN_EVENT_THAT_SAYS: Final = """
 _MATCHING: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
     {
         "memory": ("SELECT id FROM memories WHERE id IN ({})",),
-        "event": ("SELECT id FROM memories WHERE event_id IN ({})",),
+        "event": ("SELECT id FROM memories WHERE identity IN ({})",),
         "text": (
             "SELECT id FROM memories WHERE text_hash IN ({})",
             _OF_AN_EVENT_THAT_SAYS,
@@ -128,14 +128,14 @@ class MemoriesState:
         self, memories: Sequence[NewMemory], hashes: Mapping[str, str]
     ) -> set[str]:
         by_id = self._forgotten_among("memory", [one.formed.id for one in memories])
-        by_event = self._forgotten_among("event", [one.formed.event_id for one in memories])
+        by_event = self._forgotten_among("event", [one.formed.identity for one in memories])
         texts = {*hashes.values(), *(hashed for one in memories for hashed in one.said)}
         by_text = self._forgotten_among("text", sorted(texts))
         return {
             one.formed.id
             for one in memories
             if one.formed.id in by_id
-            or one.formed.event_id in by_event
+            or one.formed.identity in by_event
             or not by_text.isdisjoint({hashes[one.formed.id], *one.said})
         }
 

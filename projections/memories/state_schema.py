@@ -1,8 +1,8 @@
 """The tables of a generation's `state.db`: what the served rows are composed from.
 
 `state.db` is the generation's truth and moves with its progress; what `lance/` holds can be
-written again from it. A forgotten memory leaves nothing here but its id, its event's id or the
-hash of its text.
+written again from it. A forgotten memory leaves nothing here but its id, its event's identity
+or the hash of its text.
 """
 
 from typing import Final

@@ -74,6 +74,11 @@ class RecalledMemory:
         return self.row.id
 
     @property
+    def identity(self) -> str:
+        """The identity of the event that formed it."""
+        return self.row.identity
+
+    @property
     def kind(self) -> str:
         """What the memory is: fact, decision, episode ..."""
         return self.row.kind

@@ -102,7 +102,7 @@ class ForgottenRow(NamedTuple):
     """What an event said to forget, for good."""
 
     kind: Literal["memory", "event", "text"]
-    value: str  # a memory's or an event's id, or the hash of a text
+    value: str  # a memory's id, an event's identity, or the hash of a text
     identity: str
     key: str
 
@@ -228,8 +228,8 @@ def _forgotten(recorded: RecordedEvent) -> Iterator[ForgottenRow]:
         return
     for memory in dict.fromkeys(event.memories):
         yield ForgottenRow("memory", memory, recorded.identity, recorded.key)
-    for event_id in dict.fromkeys(event.events):
-        yield ForgottenRow("event", event_id, recorded.identity, recorded.key)
+    for named in dict.fromkeys(event.events):
+        yield ForgottenRow("event", named, recorded.identity, recorded.key)
     for hashed in dict.fromkeys(map(text_hash, event.texts)):
         yield ForgottenRow("text", hashed, recorded.identity, recorded.key)
 

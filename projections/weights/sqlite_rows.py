@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS memories (
     initial INTEGER NOT NULL, occurred_at INTEGER NOT NULL, valid_from INTEGER,
     valid_until INTEGER, key TEXT NOT NULL, agent TEXT, event_id TEXT NOT NULL,
     identity TEXT NOT NULL, text_hash TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS memories_by_event ON memories (event_id);
+CREATE INDEX IF NOT EXISTS memories_by_identity ON memories (identity);
 CREATE INDEX IF NOT EXISTS memories_by_text ON memories (text_hash);
 CREATE TABLE IF NOT EXISTS uses (
     memory TEXT, identity TEXT, event_id TEXT NOT NULL, key TEXT NOT NULL,
@@ -57,7 +57,7 @@ _COVERED: Final = {
     "gone": ("memory", "memory"),
 }
 # How a memory can be forgotten -> the column of it that is told.
-_FORGETTING: Final = {"memory": "id", "event": "event_id", "text": "text_hash"}
+_FORGETTING: Final = {"memory": "id", "event": "identity", "text": "text_hash"}
 
 
 class SQLiteWeightRows:

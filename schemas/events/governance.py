@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StrictInt
 
-from mnemolog.schemas.events.base import Count, Event, Id, Name, Text
+from mnemolog.schemas.events.base import Count, Event, Identity, Name, Text
 from mnemolog.schemas.policy import Policy
 
 Revision = Annotated[StrictInt, Field(ge=1, le=2**63 - 1)]
@@ -42,7 +42,7 @@ class EventSkipped(Event):
 
     event_type: ClassVar[str] = "event.skipped"
     revision: Revision
-    skipped: Id  # the identity of the parked event, 32 hexadecimal digits
+    skipped: Identity  # of the parked event
     projection: Name | None = None
     reason: Text | None = None
 

@@ -8,6 +8,7 @@ from mnemolog.schemas.events.base import (
     Event,
     Flag,
     Id,
+    Identities,
     Ids,
     Instant,
     Name,
@@ -151,11 +152,14 @@ class MemoryArchived(Event):
 
 
 class MemoryForgotten(Event):
-    """Memories are forgotten for good: by id, by the event that formed them, or by their text."""
+    """Memories are forgotten for good: by id, by the event that formed them, or by their text.
+
+    An event is named by its identity: two agents' events may have one id.
+    """
 
     event_type: ClassVar[str] = "memory.forgotten"
     memories: Ids = ()
-    events: Ids = ()
+    events: Identities = ()  # `RecordedEvent.identity`
     texts: Texts = ()
     reason: Text | None = None
 

@@ -19,12 +19,12 @@ from mnemolog.recording import Recorder
 from mnemolog.replay.comparing import Comparison
 from mnemolog.replay.rebuilding import Stage
 from mnemolog.schemas.checkpoint import TaskState
-from mnemolog.schemas.errors import ReadOnly
+from mnemolog.schemas.errors import InvalidSetting, NotFound, ReadOnly
 from mnemolog.schemas.events import Event, memory
 from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.ids import fresh_id
 from mnemolog.schemas.positions import Token
-from mnemolog.scope import Names, Ref, Scope, check_keywords, is_memory, ref_id
+from mnemolog.scope import Names, Ref, Scope, check_keywords, is_memory, ref_id, ref_identity
 from mnemolog.settings import Settings
 from mnemolog.streams import dispatching
 from mnemolog.streams.publishing import Appended
@@ -152,18 +152,33 @@ class Memory(Writer, Asker):
         """Forget memories, events or a text for good, in every read model.
 
         A memory goes with the event that formed it, and with the event's other memories. The
-        log keeps the event's bytes.
+        log keeps the event's bytes. A bare id is looked up in the read models: NotFound if they
+        don't know it, InvalidSetting if several events have it.
         """
-        memories = [ref_id(ref) for ref in refs if is_memory(ref)]
-        events = [ref_id(ref) for ref in refs if not is_memory(ref)]
-        events += [self.memory(name).row.event_id for name in memories]
+        if self._engine.read_only:
+            raise ReadOnly(memory.MemoryForgotten.event_type)
         fields = {
-            "memories": memories,
-            "events": list(dict.fromkeys(events)),
+            "memories": [ref_id(ref) for ref in refs if is_memory(ref)],
+            "events": list(dict.fromkeys(map(self._identity, refs))),
             "texts": [] if text is None else [text],
             "reason": reason,
         }
         return self._append(memory.MemoryForgotten, fields, scope)
+
+    def _identity(self, ref: Ref) -> str:
+        """Return the identity of the event that *ref* is, or that formed the memory *ref*."""
+        known = ref_identity(ref)
+        if known is not None:
+            return known
+        if is_memory(ref):
+            return self.memory(ref).row.identity
+        named = {entry.identity for entry in self._entries(ref_id(ref))}
+        if len(named) > 1:
+            limit = f"{len(named)} events have this id; pass what append returned, or the memory"
+            raise InvalidSetting("forget", ref_id(ref), limit)
+        if not named:
+            raise NotFound("event", ref_id(ref))
+        return named.pop()
 
     # Waiting and keeping.
 

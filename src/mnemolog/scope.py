@@ -54,6 +54,11 @@ def ref_id(ref: Ref) -> str:
     return ref if isinstance(ref, str) else ref.id
 
 
+def ref_identity(ref: Ref) -> str | None:
+    """Return the identity of the event that *ref* is or comes from; None if it has an id only."""
+    return None if isinstance(ref, str) else getattr(ref, "identity", None)
+
+
 def is_memory(ref: Ref) -> bool:
     """Say whether *ref* means a memory: their ids are "mem_" and 32 hexadecimal digits."""
     return _MEMORY_ID.fullmatch(ref_id(ref)) is not None

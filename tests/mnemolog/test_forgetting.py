@@ -3,10 +3,11 @@
 import pytest
 
 from mnemolog.projections.kinds import NAMES
-from mnemolog.schemas.errors import NotFound
-from support.remembering import opened, texts
+from mnemolog.schemas.errors import InvalidSetting, NotFound
+from support.remembering import opened, texts, the_event
 
 SECRET = "the PIN of the safe is 4711"
+WORDS = "is 4711"  # of the secret; no id, a text of hexadecimal digits, has them by chance
 HARMLESS = "the safe stands in the hall"
 
 
@@ -21,7 +22,7 @@ def assert_gone(mem, *, event_ids=(), memory_ids=()):
     assert SECRET not in texts(mem.recall("what is the PIN of the safe?", include_outdated=True))
     assert all(SECRET not in (entry.text or "") for entry in mem.timeline(agent="ops-1"))
     assert SECRET not in mem.resume("t-1").text
-    assert tables_with(mem, "4711") == []
+    assert tables_with(mem, WORDS) == []
     for name in (*event_ids, *memory_ids):
         with pytest.raises(NotFound):
             mem.get(name)
@@ -29,7 +30,7 @@ def assert_gone(mem, *, event_ids=(), memory_ids=()):
         with pytest.raises(NotFound):
             mem.history(name)
     for name in event_ids:
-        assert "4711" not in str(mem.why(name))
+        assert WORDS not in str(mem.why(name))
 
 
 FORGETTING = {
@@ -55,7 +56,7 @@ def test_what_is_forgotten_is_gone_everywhere(verb, how):
         other = mem.observe(HARMLESS, task="t-1")
         mem.wait_for(other.token)
         assert SECRET in texts(mem.recall("what is the PIN of the safe?"))
-        assert tables_with(mem, "4711")
+        assert tables_with(mem, WORDS)
         mem.wait_for(FORGETTING[how](mem, said).token)
         assert_gone(mem, event_ids=[said.id], memory_ids=[said.memory_id])
         assert HARMLESS in texts(mem.recall("where is the safe?"))
@@ -111,3 +112,83 @@ def test_a_forgotten_checkpoint_is_not_resumed_from():
         assert mem.resume("t-1").checkpoint.saved.id == older.id
         assert [saved.id for saved in mem.checkpoints(task="t-1")] == [older.id]
         assert_gone(mem, event_ids=[newer.id])
+
+
+# Two agents' events of one id: an event is its key, source and id.
+
+
+def both_said(mem):
+    """Let ann and bob say something under one id, and return both once the read models know."""
+    ann = mem.checkpoint("open the safe", plan_summary=SECRET, agent="ann", id="1", task="t-1")
+    bob = mem.checkpoint("find the safe", plan_summary=HARMLESS, agent="bob", id="1", task="t-1")
+    mem.wait_for(ann.token)
+    mem.wait_for(bob.token)
+    return ann, bob
+
+
+def assert_only_bobs_is_left(mem, ann, bob):
+    assert HARMLESS in mem.memory(bob.memory_id).text
+    with pytest.raises(NotFound):
+        mem.memory(ann.memory_id)
+    assert mem.memory(bob.memory_id).weight is not None  # and so weights know it
+    assert [entry.text for entry in mem.timeline(agent="ann")] == [None]
+    assert [HARMLESS in entry.text for entry in mem.timeline(agent="bob")] == [True]
+    assert [saved.agent for saved in mem.checkpoints()] == ["bob"]
+    asked = "SELECT agent, plan, forgotten FROM checkpoints ORDER BY agent"
+    assert mem.sql(asked).rows == [("ann", None, True), ("bob", HARMLESS, False)]
+    kept = mem.sql("SELECT memory FROM memories WHERE event_type = 'checkpoint.saved'").rows
+    assert kept == [(bob.memory_id,)]
+
+
+WHICH = {
+    "what the append returned": lambda _, ann: ann,
+    "the memory's id": lambda _, ann: ann.memory_id,
+    "the memory": lambda m, ann: m.memory(ann.memory_id),
+    "the memory's row": lambda m, ann: m.memory(ann.memory_id).row,
+    "the event": the_event,
+    "the timeline's entry": lambda m, _: m.timeline(agent="ann")[0],
+    "the saved checkpoint": lambda m, _: m.checkpoints(agent="ann")[0],
+}
+
+
+@pytest.mark.parametrize("which", WHICH)
+def test_another_agents_event_of_the_same_id_stays(which):
+    with opened() as mem:
+        ann, bob = both_said(mem)
+        gone = mem.forget(WHICH[which](mem, ann), agent="eve")
+        mem.wait_for(gone.token)
+        assert_only_bobs_is_left(mem, ann, bob)
+
+
+def test_another_agents_event_of_the_same_id_stays_after_a_rebuild(tmp_path):
+    with opened(tmp_path) as mem:
+        ann, bob = both_said(mem)
+        mem.wait_for(mem.forget(ann, agent="eve").token)
+        before = mem.digests()
+        assert all(one.comparison.is_equal for one in mem.rebuild())
+        assert mem.digests() == before
+        assert_only_bobs_is_left(mem, ann, bob)
+
+
+def test_an_id_that_several_events_have_is_refused_and_nothing_is_forgotten():
+    with opened() as mem:
+        both_said(mem)
+        before = mem.end()
+        with pytest.raises(InvalidSetting, match="2 events have this id; pass what append"):
+            mem.forget("1")
+        assert mem.end() == before
+
+
+def test_an_id_that_no_event_has_is_refused():
+    with opened(agent="ops-1") as mem, pytest.raises(NotFound, match="'e-1'"):
+        mem.forget("e-1")
+
+
+def test_what_an_agent_forgot_is_not_told_by_another_agents_event_of_the_same_id():
+    with opened() as mem:
+        ann, _ = both_said(mem)
+        decided = mem.decide("open it", because=[ann], agent="ann")
+        mem.wait_for(mem.forget(ann, agent="ann").token)
+        mem.wait_for(decided.token)
+        (cause,) = mem.why(decided).causes
+        assert (cause.title, cause.position) == ("(forgotten)", ann.position)

@@ -7,10 +7,13 @@ import pytest
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import experience, memory
 from mnemolog.schemas.events.base import ModelUse
+from mnemolog.schemas.positions import Position
+from mnemolog.streams.publishing import Appended
 from support.remembering import opened, the_event
 
 WHEN = datetime(2030, 5, 6, 7, 8, 9, 10, tzinfo=UTC)
 KNOWN = "mem_" + "0" * 32
+SAID = Appended("e-1", "0" * 32, "observation.recorded", Position(0, 0))
 
 # How each verb is called, and what has to be in its event.
 VERBS = {
@@ -92,9 +95,9 @@ VERBS = {
         {"memory": KNOWN, "pinned": False},
     ),
     "forget": (
-        lambda m, **scope: m.forget("e-1", text="the PIN", reason="asked to", **scope),
+        lambda m, **scope: m.forget(SAID, text="the PIN", reason="asked to", **scope),
         memory.MemoryForgotten,
-        {"events": ("e-1",), "memories": (), "texts": ("the PIN",), "reason": "asked to"},
+        {"events": (SAID.identity,), "memories": (), "texts": ("the PIN",), "reason": "asked to"},
     ),
 }
 SCOPE = {

@@ -68,7 +68,7 @@ def _without_forgotten(
     ids = {memory for event in forgetting for memory in event.memories}
     events = {named for event in forgetting for named in event.events}
     texts = {normalised(text) for event in forgetting for text in event.texts}
-    named = {item.identity for item in items if item.envelope.id in events or _words(item) & texts}
+    named = {item.identity for item in items if item.identity in events or _words(item) & texts}
     gone = [
         memory
         for memory in formed

@@ -37,19 +37,19 @@ _WORDS_LIKE_IDS = frozenset({"target", "holds", "superseded_by", "memory"})
 
 @dataclass(frozen=True)
 class Pools:
-    """What events may name: ids of events and of the memories that these form."""
+    """What events may name: ids and identities of events, ids of the memories that these form."""
 
     events: tuple[str, ...]
+    identities: tuple[str, ...]
     memories: tuple[str, ...]
     words: tuple[str, ...] = WORDS
 
 
 def events(model: type[Event], pools: Pools) -> st.SearchStrategy[Event]:
     """Return a strategy for events of *model* that name what is in *pools*."""
-    if model is EventSkipped:  # to skip what is not parked says nothing of either build
-        skipped = st.integers(0, 9).map(lambda n: f"{n:032x}")
-        return _Drawn(pools, {(EventSkipped, "skipped"): skipped}).model(model)
-    return _Drawn(pools, {}).model(model)
+    # To skip what is not parked says nothing of either build.
+    skipped = st.integers(0, 9).map(lambda n: f"{n:032x}")
+    return _Drawn(pools, {(EventSkipped, "skipped"): skipped}).model(model)
 
 
 class _Drawn:
@@ -121,6 +121,8 @@ class _Drawn:
         checks = [one for one in metadata if isinstance(one, AfterValidator)]
         if _check_of(fields.Name) in checks:
             return st.sampled_from(_NAMES)
+        if _check_of(fields.Identity) in checks:
+            return st.sampled_from(self._pools.identities)
         if _check_of(fields.Id) in checks:
             return self._id(name)
         said = _check_of(fields.Said) in checks

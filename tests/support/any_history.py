@@ -21,7 +21,7 @@ from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.values import json_bytes, parse_json
 from support.any_event import WORDS, Pools, events
-from support.histories import SOURCE, START, TENANT, memory_of
+from support.histories import SOURCE, START, TENANT, identity, memory_of
 
 EVENTS_MAX = 24
 NAMES = tuple(f"e{number}" for number in range(EVENTS_MAX))
@@ -87,7 +87,10 @@ def pools(agents: Sequence[str] = AGENTS, *, names: Sequence[str] = NAMES, mark:
     """Return the ids of the events *names*, of the memories that *agents*' form, and words."""
     few = names[:: max(1, len(names) // 8)]
     formed = [memory_of(e, n, agent=a) for a in agents for e in few for n in (0, 1)]
-    return Pools(tuple(names), tuple(formed), tuple(mark + words for words in WORDS))
+    identities = [identity(e, agent=a) for a in agents for e in few]
+    return Pools(
+        tuple(names), tuple(identities), tuple(formed), tuple(mark + words for words in WORDS)
+    )
 
 
 _scopes = st.fixed_dictionaries(

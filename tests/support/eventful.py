@@ -14,7 +14,7 @@ from mnemolog.schemas.events import memory as mem
 from mnemolog.schemas.ids import derived_id
 from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.policy import Policy, WritePolicy
-from support.histories import START, Happened, agents, happened, memory_of
+from support.histories import START, Happened, agents, happened, identity, memory_of
 
 PIN = "my PIN is 0000"
 
@@ -80,7 +80,7 @@ def _of_ann(ann: str) -> list[Happened]:
         ex.TaskBlocked(reason="no staging keys", needs="operations"),
         ("saved-2", ex.CheckpointSaved(checkpoint=_checkpoint("c2", ann, "c1"))),
         ex.ContextMeasured(used_tokens=9_000, limit_tokens=10_000),
-        mem.MemoryForgotten(events=("saved-1",), texts=(PIN,)),
+        mem.MemoryForgotten(events=(identity("saved-1", agent=ann),), texts=(PIN,)),
         ex.SessionEnded(outcome="handed over"),
     ]
     return [_told(one, number, ann, scope) for number, one in enumerate(said)]

@@ -9,7 +9,8 @@ from annotated_types import Ge, MinLen
 from pydantic import BaseModel
 
 from mnemolog.schemas.checkpoint import Node, TaskState
-from mnemolog.schemas.events.memory import RecalledMemory
+from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.schemas.events.memory import MemoryForgotten, RecalledMemory
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -21,6 +22,8 @@ _FIELDS: Mapping[tuple[type[BaseModel], str], Any] = {
     (TaskState, "completed"): (),
     (TaskState, "blocked"): ("id",),
     (RecalledMemory, "memory"): "mem_1",
+    (MemoryForgotten, "events"): ("652a9a6eacc08e4ebf50d0bfe63353ba",),
+    (EventSkipped, "skipped"): "652a9a6eacc08e4ebf50d0bfe63353ba",
 }
 
 

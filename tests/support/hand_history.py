@@ -155,7 +155,13 @@ TOLD: list[tuple[str, str, datetime, type[Event], dict]] = [
         {"memory": FRIDAYS, "superseded_by": MONDAYS, "valid_until": day(5)},
     ),
     ("h12", OPS, day(5, hours=2), mem.MemoryFormed, {"text": "The PIN of the door is 4711."}),
-    ("h13", OPS, day(6), mem.MemoryForgotten, {"memories": [SECRET], "events": ["h12"]}),
+    (
+        "h13",
+        OPS,
+        day(6),
+        mem.MemoryForgotten,
+        {"memories": [SECRET], "events": [identity("h12", agent=OPS)]},
+    ),
 ]
 
 

@@ -8,7 +8,7 @@ from mnemolog.schemas.checkpoint import Checkpoint
 from mnemolog.schemas.events import Event, ModelUse
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
-from support.histories import START, Happened, agents, happened, memory_of
+from support.histories import START, Happened, agents, happened, identity, memory_of
 
 EVENTS_MIN, EVENTS_MAX = 30, 45
 AGENTS = 2
@@ -37,6 +37,11 @@ _memories = st.builds(
     lambda event, ordinal, agent: memory_of(event, ordinal, agent=agent),
     st.sampled_from(IDS[:6]),  # few, so that several events speak of one
     st.sampled_from([0, 0, 0, 1]),
+    st.sampled_from(agents(partitions=AGENTS)),
+)
+_identities = st.builds(
+    lambda event, agent: identity(event, agent=agent),
+    _ids,
     st.sampled_from(agents(partitions=AGENTS)),
 )
 _json = st.recursive(
@@ -172,7 +177,7 @@ _about_memories = st.one_of(
 )
 _forgetting = st.one_of(
     _event(mem.MemoryForgotten, memories=st.lists(_memories, min_size=1, max_size=2)),
-    _event(mem.MemoryForgotten, events=st.lists(_ids, min_size=1, max_size=2)),
+    _event(mem.MemoryForgotten, events=st.lists(_identities, min_size=1, max_size=2)),
     _event(mem.MemoryForgotten, texts=st.lists(_words, min_size=1, max_size=1)),
 )
 _scopes = st.fixed_dictionaries(

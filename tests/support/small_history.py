@@ -109,7 +109,11 @@ TOLD = [
         "ops-8",
         OPS,
         memory.MemoryForgotten,
-        {"memories": [SECRET], "events": ["dev-5"], "texts": ["the PIN is 0000"]},
+        {
+            "memories": [SECRET],
+            "events": [identity("dev-5", agent=DEV)],
+            "texts": ["the PIN is 0000"],
+        },
     ),
     (
         "dev-6",

@@ -2,7 +2,7 @@
 CREATE OR REPLACE TEMP TABLE forgotten_events AS
 SELECT identity FROM events
 WHERE ($whole OR identity IN (SELECT identity FROM batch))
-    AND event_id IN (SELECT target FROM ledger.forgets WHERE kind = 'event')
+    AND identity IN (SELECT identity FROM ledger.forgets WHERE kind = 'event')
 UNION
 SELECT identity FROM ledger.texts
 WHERE memory IS NULL AND ($whole OR identity IN (SELECT identity FROM batch))

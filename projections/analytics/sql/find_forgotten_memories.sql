@@ -2,7 +2,7 @@ CREATE OR REPLACE TEMP TABLE forgotten_memories AS
 SELECT memory, identity FROM formed_memories
 WHERE ($whole OR identity IN (SELECT identity FROM batch))
     AND (identity IN (SELECT identity FROM forgotten_events)
-        OR memory IN (SELECT target FROM ledger.forgets WHERE kind = 'memory')
+        OR memory IN (SELECT memory FROM ledger.forgets WHERE kind = 'memory')
         OR memory IN (
             SELECT memory FROM ledger.texts
             WHERE memory IS NOT NULL

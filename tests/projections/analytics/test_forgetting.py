@@ -11,7 +11,7 @@ from mnemolog.projections.digests import ContentDigest
 from mnemolog.schemas.checkpoint import Checkpoint
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
-from support.histories import START, batches, happened, memory_of, recorded
+from support.histories import START, batches, happened, identity, memory_of, recorded
 
 SECRET = "the code of the safe is 4711"
 
@@ -34,7 +34,7 @@ def said(event_id="said", text=SECRET):
 
 FORGETS = {
     "by memory": mem.MemoryForgotten(memories=(memory_of("said"),)),
-    "by event": mem.MemoryForgotten(events=("said",)),
+    "by event": mem.MemoryForgotten(events=(identity("said"),)),
     "by text": mem.MemoryForgotten(texts=(f"  {SECRET}\n",)),
 }
 
@@ -121,7 +121,7 @@ def test_an_event_named_after_its_memory_was_forgotten_takes_the_others_along(tm
         tmp_path,
         talk,
         mem.MemoryForgotten(memories=(memory_of("talk", 1),)),
-        mem.MemoryForgotten(events=("talk",)),
+        mem.MemoryForgotten(events=(identity("talk"),)),
     )
     assert projection._connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
     projection.close()

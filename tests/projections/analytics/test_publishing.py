@@ -19,7 +19,7 @@ from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from support.eventful import eventful_history
-from support.histories import batches, recorded
+from support.histories import batches, identity, recorded
 
 
 def apply(owner, *events, after: int = 0):
@@ -76,7 +76,7 @@ def test_a_forget_is_published_at_once_also_by_the_next_owner(owner, tmp_path):
     secret = ex.ObservationRecorded(text="4711 is the code")
     apply(owner, secret)
     owner.follow_up(seconds_max=1)
-    apply(owner, secret, mem.MemoryForgotten(events=("e0",)))
+    apply(owner, secret, mem.MemoryForgotten(events=(identity("e0"),)))
     owner.close()
     place = place_in(tmp_path)
     after = AnalyticsProjection.open(place)

@@ -117,7 +117,7 @@ def test_an_event_forgotten_by_its_id_loses_its_words_and_its_checkpoint(tmp_pat
         tmp_path,
         ObservationRecorded(text=PIN),
         saved("c1"),
-        MemoryForgotten(events=["e0", "saved-ops-1-c1"]),
+        MemoryForgotten(events=[identity("e0"), identity("saved-ops-1-c1")]),
     )
     asked = CheckpointReader.open(folder)
     assert [entry.text for entry in asked.timeline()] == [None, None, ""]
@@ -157,7 +157,7 @@ def test_a_memory_forgotten_by_its_id_takes_the_words_of_its_event(tmp_path):
 def test_a_forgetting_may_come_before_its_target(tmp_path):
     folder = fold(
         tmp_path,
-        MemoryForgotten(events=["saved-ops-1-c1"], texts=[PIN]),
+        MemoryForgotten(events=[identity("saved-ops-1-c1")], texts=[PIN]),
         saved("c1"),
         ObservationRecorded(text=PIN),
     )
@@ -181,7 +181,7 @@ def test_a_forgotten_text_is_nowhere_in_the_folder(tmp_path):
 
 def test_a_file_that_another_checkpoint_shares_stays(tmp_path):
     same = happened(saved("c1").event, event_id="again", task="t1")
-    folder = fold(tmp_path, saved("c1"), same, MemoryForgotten(events=["again"]))
+    folder = fold(tmp_path, saved("c1"), same, MemoryForgotten(events=[identity("again")]))
     assert len(files(folder)) == 1
     with reader(tmp_path) as asked:
         assert [one.event.event_id for one in asked.list()] == ["saved-ops-1-c1"]
@@ -214,7 +214,7 @@ def test_sweeping_stops_in_time_and_says_that_more_is_left(tmp_path, monkeypatch
 
 
 def test_a_death_before_a_forgotten_file_is_removed_leaves_it_out_of_reach(tmp_path):
-    events = recorded(saved("c1"), MemoryForgotten(events=["saved-ops-1-c1"]))
+    events = recorded(saved("c1"), MemoryForgotten(events=[identity("saved-ops-1-c1")]))
     projection = CheckpointsProjection.open(place_in(tmp_path))
     first, second = batches(events, records_max=1)
     projection.apply(first)

@@ -6,7 +6,7 @@ from mnemolog.projections.memories.state_schema import STATE_FILE
 from mnemolog.projections.memories.vector_cache import InMemoryVectorCache
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
-from support.histories import happened, memory_of, recorded
+from support.histories import happened, identity, memory_of, recorded
 from support.memory_generations import (
     ALL,
     fold,
@@ -27,7 +27,7 @@ CACHE = "The cache of web-2 is cold."
     "forgetting",
     [
         mem.MemoryForgotten(memories=(memory_of("pin"),)),
-        mem.MemoryForgotten(events=("pin",)),
+        mem.MemoryForgotten(events=(identity("pin"),)),
         mem.MemoryForgotten(texts=("my  word is kohlrabi\n",)),
     ],
 )

@@ -9,7 +9,7 @@ from mnemolog.projections.digests import ContentDigest
 from mnemolog.projections.weights.projection import WeightsProjection
 from mnemolog.schemas.events.experience import FeedbackGiven, ObservationRecorded
 from mnemolog.schemas.events.memory import MemoryForgotten, MemoryPinned, MemoryUsed
-from support.histories import START, agents, batches, happened, memory_of, recorded
+from support.histories import START, agents, batches, happened, identity, memory_of, recorded
 from support.weights import place
 
 NAMES = agents(partitions=4)
@@ -24,7 +24,7 @@ ADDED = (
 )
 WAYS = {
     "memory": MemoryForgotten(memories=(M,)),
-    "event": MemoryForgotten(events=("formed",)),
+    "event": MemoryForgotten(events=(identity("formed", agent=NAMES[0]),)),
     "text": MemoryForgotten(texts=(" The pool is\nexhausted",)),
 }
 

@@ -63,7 +63,7 @@ def history() -> list[LogRecord]:
         happened(MessageExchanged(role="user", text="Never restart it."), agent=B),
         happened(MemoryUsed(memories=(of_a, of_b)), agent=A),
         happened(FeedbackGiven(target=of_a, target_kind="memory", score=1.0), agent=A),
-        happened(MemoryForgotten(events=("b7",)), agent=A),
+        happened(MemoryForgotten(events=(identity("b7", agent=B),)), agent=A),
         happened(ObservationRecorded(text="seven"), agent=B, event_id="b7"),
         happened(MemoryUsed(memories=(memory_of("b7", agent=B),)), agent=A),
         partitions=2,
