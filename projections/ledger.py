@@ -28,6 +28,19 @@ class ParkedRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ParkedSummary:
+    """What is told of a parked event, without its bytes."""
+
+    position: Position
+    key: str
+    identity: str
+    event_type: str
+    reason: str
+    newer: bool
+    behind: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ForeignRecord:
     """A record that is no event of this log, whole."""
 

@@ -10,6 +10,7 @@ from mnemolog.projections.ledger import (
     Entries,
     ForeignRecord,
     ParkedRecord,
+    ParkedSummary,
     PolicyInForce,
     Repeat,
 )
@@ -44,6 +45,7 @@ CREATE TABLE IF NOT EXISTS parked (
 """
 
 _RECORD: Final = 'partition, "offset", recorded_at, key, value, headers, reason'
+_SUMMARY: Final = 'partition, "offset", ordering_key, identity, event_type, reason, newer, behind'
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -114,6 +116,26 @@ class SQLiteLedger:
             )
             for row in rows
         ]
+
+    def parked_at(self, positions: Iterable[Position]) -> list[ParkedSummary]:
+        """Return what is parked at one of *positions*; what else is parked is not looked at."""
+        if self._connection.execute("SELECT 1 FROM parked LIMIT 1").fetchone() is None:
+            return []
+        statement = f'SELECT {_SUMMARY} FROM parked WHERE partition = ? AND "offset" = ?'  # noqa: S608 - ours
+        return [
+            _summary(row)
+            for position in positions
+            for row in self._connection.execute(statement, position)
+        ]
+
+    def first_parked(self, *, events_max: int) -> list[ParkedSummary]:
+        """Return the first that are parked by their own fault, by partition and offset."""
+        rows = self._connection.execute(
+            f"SELECT {_SUMMARY} FROM parked WHERE NOT behind"  # noqa: S608 - ours
+            ' ORDER BY partition, "offset" LIMIT ?',
+            [events_max],
+        )
+        return [_summary(row) for row in rows]
 
     def foreign(self, *, records_max: int) -> list[ForeignRecord]:
         """Return the first foreign records, by partition and offset."""
@@ -199,6 +221,14 @@ def _record_row(record: LogRecord) -> tuple[Any, ...]:
     headers = json.dumps([[name, None if v is None else v.hex()] for name, v in record.headers])
     moment = microseconds(record.recorded_at)
     return record.partition, record.offset, moment, record.key, record.value, headers
+
+
+def _summary(row: Sequence[Any]) -> ParkedSummary:
+    partition, offset, key, identity, event_type, reason, newer, behind = row
+    position = Position(partition, offset)
+    return ParkedSummary(
+        position, key, identity, event_type, reason, newer=bool(newer), behind=bool(behind)
+    )
 
 
 def _record(row: Sequence[Any]) -> LogRecord:

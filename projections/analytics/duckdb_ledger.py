@@ -16,6 +16,7 @@ from mnemolog.projections.ledger import (
     Entries,
     ForeignRecord,
     ParkedRecord,
+    ParkedSummary,
     PolicyInForce,
     Repeat,
 )
@@ -116,6 +117,20 @@ class DuckDBLedger:
             )
             for row in rows
         ]
+
+    def parked_summaries(self, *, first_max: int, last_max: int) -> list[ParkedSummary]:
+        """Return the first that are parked by their own fault, and the last parked, by position."""
+        rows = self._rows(
+            "SELECT log_partition, log_offset, ordering_key, identity, event_type, reason,"
+            " newer, behind FROM ledger.parked WHERE (log_partition, log_offset) IN ("
+            " (SELECT (log_partition, log_offset) FROM ledger.parked WHERE NOT behind"
+            "  ORDER BY log_partition, log_offset LIMIT ?) UNION ALL"
+            " (SELECT (log_partition, log_offset) FROM ledger.parked"
+            "  ORDER BY recorded_at DESC, log_partition, log_offset DESC LIMIT ?)"
+            ") ORDER BY log_partition, log_offset",
+            [first_max, last_max],
+        )
+        return [ParkedSummary(Position(row[0], row[1]), *row[2:]) for row in rows]
 
     def foreign(self, *, records_max: int) -> list[ForeignRecord]:
         """Return the first foreign records, by partition and offset."""

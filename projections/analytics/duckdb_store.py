@@ -100,14 +100,19 @@ def speaking_of(store: Path | str) -> Iterator[None]:
         if _is_damage(error):
             raise Damaged(str(store), _first_line(error)) from error
         raise StoreUnavailable(str(store), _first_line(error)) from error
-    except OSError as error:
+    except (OSError, MemoryError) as error:
         raise StoreUnavailable(str(store), str(error)) from error
 
 
-def is_of_a_row(error: duckdb.Error) -> bool:
-    """Say whether a value is at fault, and neither the store nor a statement of ours."""
-    faults = (duckdb.DataError, duckdb.IntegrityError, duckdb.InvalidInputException)
-    return isinstance(error, faults)
+def is_of_a_row(error: Exception) -> bool:
+    """Say whether a value is at fault, and neither the store nor a statement of ours.
+
+    What is no error of DuckDB's or of the disk's came about on a value's way there.
+    """
+    if isinstance(error, duckdb.Error):
+        faults = (duckdb.DataError, duckdb.IntegrityError, duckdb.InvalidInputException)
+        return isinstance(error, faults)
+    return not isinstance(error, OSError | MemoryError | StoreUnavailable | Damaged)
 
 
 def _is_damage(error: duckdb.Error) -> bool:

@@ -22,6 +22,7 @@ from mnemolog.projections.analytics.duckdb_store import (
 )
 from mnemolog.projections.analytics.fold import fold
 from mnemolog.projections.analytics.publisher import Publisher
+from mnemolog.projections.analytics.set_aside import changes, write_set_aside
 from mnemolog.projections.analytics.tables import (
     create_bookkeeping,
     create_tables,
@@ -62,6 +63,7 @@ class AnalyticsProjection:
         self._path = path
         self._ledger = DuckDBLedger(connection)
         self._publisher = Publisher(connection, place)
+        self._is_told = False  # what is set aside
 
     @classmethod
     def open(cls, place: Place) -> Self:
@@ -75,10 +77,12 @@ class AnalyticsProjection:
         try:
             with speaking_of(path):
                 _make_or_check(connection, path)
+                opened = cls(connection, path, place)
+                opened._tell()
         except BaseException:
             connection.close()
             raise
-        return cls(connection, path, place)
+        return opened
 
     def progress(self) -> Mapping[int, Progress]:
         """Return how far each partition has been applied."""
@@ -95,6 +99,13 @@ class AnalyticsProjection:
             choice = choose(batch, self._ledger, projection=self.name, wants=lambda _: True)
             while not self._committed(choice, batch):
                 pass  # each turn parks one event more
+            self._tell()
+
+    def _tell(self) -> None:
+        """Tell who can't open the live file what is set aside, if that has changed."""
+        if not self._is_told:
+            write_set_aside(self._path.parent, self._ledger)
+            self._is_told = True
 
     def _committed(self, choice: Choice, batch: Batch) -> bool:
         """Write *choice*; say whether it was, or one of its events was parked instead.
@@ -119,15 +130,16 @@ class AnalyticsProjection:
                 count(self._connection, fold(self._connection, items, memories))
                 reached("analytics.rows-written")
                 self._ledger.record(choice.entries)
-        except duckdb.Error as error:
+        except Exception as error:
             if not is_of_a_row(error):
                 raise
             self._park(choice, self._culprit(choice.steps, batch, error), error)
             return False
+        self._is_told = self._is_told and not changes(choice.entries)
         reached("analytics.committed")
         return True
 
-    def _culprit(self, steps: Sequence[Step], batch: Batch, error: duckdb.Error) -> Step:
+    def _culprit(self, steps: Sequence[Step], batch: Batch, error: Exception) -> Step:
         """Return the first of *steps* that can't be written, found by halving.
 
         Raises *error* where each half can be: then no event is at fault.
@@ -144,7 +156,7 @@ class AnalyticsProjection:
         self._connection.execute("BEGIN")
         try:
             fold(self._connection, [step.item for step in steps], memories)
-        except duckdb.Error as error:
+        except Exception as error:
             if not is_of_a_row(error):
                 raise
             return False
@@ -156,16 +168,17 @@ class AnalyticsProjection:
         reason = f"{type(error).__name__}: {error}"
         position = str(step.item.record.position)
         _log.error("parked", position=position, error=type(error).__name__)
-        choice.park(step, reason)
+        choice.park(step, reason.encode(errors="backslashreplace").decode())
 
     def follow_up(self, *, seconds_max: float) -> bool:
         """Publish if it is due, at once and whole; there is never a rest that could be done now.
 
         It is due when a request is covered, when a forget or another generation is published,
-        and else every `publisher.IDLE_PUBLISH_SECONDS` in which something was applied.
+        and else now and then if something was applied, see `publisher.idle_seconds`.
         """
         del seconds_max  # a publish is whole or not at all
         with speaking_of(self._path):
+            self._tell()
             self._publisher.publish_if_due(self.settled())
         return False
 

@@ -34,7 +34,17 @@ from mnemolog.projections.projection import Place
 from mnemolog.schemas.errors import Damaged
 
 IDLE_PUBLISH_SECONDS: Final = 30.0  # without a request, at most so often
+IDLE_PUBLISH_SHARE_MAX: Final = 0.05  # of the time, without a request: others wait meanwhile
 _DRAFT: Final = ".draft"
+
+
+def idle_seconds(last_publish_seconds: float) -> float:
+    """Return how long to wait for a request after a publish that took *last_publish_seconds*.
+
+    >>> idle_seconds(0.5), idle_seconds(6.0)
+    (30.0, 120.0)
+    """
+    return max(IDLE_PUBLISH_SECONDS, last_publish_seconds / IDLE_PUBLISH_SHARE_MAX)
 
 
 class Publisher:
@@ -52,13 +62,16 @@ class Publisher:
         self._folder = published_folder(place.tenant_folder)
         self._now = now
         self._idle_since = now()
+        self._last_seconds = 0.0
 
     def publish_if_due(self, applied: Mapping[int, int]) -> None:
         """Publish if somebody waits for what is there, a forget is unpublished, or it is time."""
         if self._is_serving() and applied and self._is_due(applied):
+            began = self._now()
             self.publish(self._folder)
             self._forgets_are_published()
             self._idle_since = self._now()
+            self._last_seconds = self._idle_since - began
 
     def _is_serving(self) -> bool:
         return Generations(self._place.folder.parent).serving() == self._place.folder
@@ -75,7 +88,7 @@ class Publisher:
             generation != self._place.folder.name
             or self._is_awaited(there, applied)
             or self._has_unpublished_forgets()
-            or self._now() - self._idle_since >= IDLE_PUBLISH_SECONDS
+            or self._now() - self._idle_since >= idle_seconds(self._last_seconds)
         )
 
     def _is_awaited(self, there: Mapping[int, int], applied: Mapping[int, int]) -> bool:

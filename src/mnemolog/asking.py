@@ -16,7 +16,7 @@ from mnemolog.schemas.envelope import RecordedEvent, key_of
 from mnemolog.schemas.errors import NotFound, Parked
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.times import instant
-from mnemolog.scope import Names, Ref, When, is_memory, ref_id
+from mnemolog.scope import Names, Ref, When, is_memory, ref_id, ref_identity
 from mnemolog.waiting import WAIT_SECONDS, wait_for
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Asker:
 
     def event(self, ref: Ref) -> RecordedEvent:
         """Return an event of ours, whole, from the log. NotFound if it is forgotten, too."""
-        event = self.lineage().event(ref_id(ref))
+        event = self.lineage().event(ref_id(ref), identity=ref_identity(ref))
         if event is None:
             raise NotFound("event", ref_id(ref))
         return event
@@ -172,7 +172,7 @@ class Asker:
     def why(self, ref: Ref, *, after: Token | None = None) -> Node:
         """Return what a memory, a decision or another event came from, as a tree."""
         self._wait(after)
-        return self.lineage().why(ref_id(ref))
+        return self.lineage().why(ref_id(ref), identity=ref_identity(ref))
 
     def resume(self, task: str, *, at: When | None = None, after: Token | None = None) -> "Resumed":
         """Return where *task* stands: its newest sound checkpoint and what came after it."""
@@ -222,8 +222,7 @@ class Asker:
         """Return what one read-only statement says of the published tables.
 
         With *fresh* they hold all that the log held when this was called, but for what is parked.
-        Raises InvalidSetting
-        with DuckDB's words where the statement can't be run.
+        Raises InvalidSetting with DuckDB's words where the statement can't be run.
         """
         from mnemolog.projections.analytics.publishing import published_file  # noqa: PLC0415
         from mnemolog.projections.analytics.query import query  # noqa: PLC0415 - DuckDB is heavy

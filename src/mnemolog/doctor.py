@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from mnemolog.engine import Engine
-from mnemolog.ledgers import LEDGERS, foreign_in, parked_in, repeats_in, vectors_outstanding
-from mnemolog.projections.kinds import CHECKPOINTS
+from mnemolog.ledgers import first_parked_in, foreign_in, repeats_in, vectors_outstanding
+from mnemolog.projections.kinds import CHECKPOINTS, NAMES
 from mnemolog.schemas.errors import MnemologError
 from mnemolog.status import status
 
@@ -66,13 +66,10 @@ def _projections(engine: Engine) -> Iterator[tuple[State, str]]:
 
 
 def _parked(engine: Engine) -> Iterator[tuple[State, str]]:
-    for name in LEDGERS:
-        for parked in [p for p in parked_in(engine, name) if not p.behind][:SHOWN_MAX]:
-            at = parked.record.position
-            yield (
-                "bad",
-                f"{name} parked {parked.event_type} of {parked.key!r} at {at}: {parked.reason}",
-            )
+    for name in NAMES:
+        for parked in first_parked_in(engine, name, events_max=SHOWN_MAX):
+            what = f"{parked.event_type} of {parked.key!r} at {parked.position}"
+            yield "bad", f"{name} parked {what}, identity {parked.identity}: {parked.reason}"
 
 
 def _foreign(engine: Engine) -> Iterator[tuple[State, str]]:

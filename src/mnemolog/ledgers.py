@@ -1,18 +1,20 @@
 """What the serving generations' ledgers say, read from disk, whoever keeps them."""
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
 from mnemolog.engine import Engine
+from mnemolog.projections.analytics.set_aside import SetAside, read_set_aside
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.projections.ledger import ForeignRecord, ParkedRecord, Repeat
+from mnemolog.projections.ledger import ForeignRecord, ParkedSummary, Repeat
 from mnemolog.projections.memories.state_schema import OUTSTANDING
 from mnemolog.projections.memories.vector_state import VectorState
 from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.projections.sqlite_store import open_store, speaking_of
 from mnemolog.schemas.errors import StoreUnavailable
+from mnemolog.schemas.positions import Position
 
 LEDGERS: Final[Mapping[str, str]] = {
     MEMORIES: "state.db",
@@ -46,20 +48,35 @@ def _applied(state: sqlite3.Connection, *, vectors: bool) -> dict[int, int]:
     return last
 
 
-def parked_in(engine: Engine, name: str) -> list[ParkedRecord]:
-    """Return what the serving generation of *name* has parked."""
-    return _ask(engine, name, lambda state: SQLiteLedger(state).parked(), [])
+def parked_at(engine: Engine, name: str, positions: Iterable[Position]) -> list[ParkedSummary]:
+    """Return what the serving generation of *name* has parked at one of *positions*.
+
+    Of analytics: among what `set_aside` has.
+    """
+    if name == ANALYTICS:
+        wanted = set(positions)
+        return [one for one in _set_aside(engine).parked if one.position in wanted]
+    return _ask(engine, name, lambda state: SQLiteLedger(state).parked_at(positions), [])
+
+
+def first_parked_in(engine: Engine, name: str, *, events_max: int) -> list[ParkedSummary]:
+    """Return the first events that *name* has parked by their own fault."""
+    if name == ANALYTICS:
+        return [one for one in _set_aside(engine).parked if not one.behind][:events_max]
+    return _ask(
+        engine, name, lambda state: SQLiteLedger(state).first_parked(events_max=events_max), []
+    )
 
 
 def foreign_in(engine: Engine, name: str, *, records_max: int) -> list[ForeignRecord]:
-    """Return the first records that are no events of this log."""
+    """Return the first records that are no events of this log; analytics only counts its own."""
     return _ask(
         engine, name, lambda state: SQLiteLedger(state).foreign(records_max=records_max), []
     )
 
 
 def repeats_in(engine: Engine, name: str, *, repeats_max: int) -> list[Repeat]:
-    """Return the first events that repeat an identity with other content."""
+    """Return the first that repeat an identity with other content; analytics only counts them."""
     return _ask(
         engine, name, lambda state: SQLiteLedger(state).repeats(repeats_max=repeats_max), []
     )
@@ -67,12 +84,19 @@ def repeats_in(engine: Engine, name: str, *, repeats_max: int) -> list[Repeat]:
 
 def counts_in(engine: Engine, name: str) -> Mapping[str, int]:
     """Return how many records are parked, foreign and repeats; none before the first."""
+    if name == ANALYTICS:
+        return _set_aside(engine).counts
     return _ask(engine, name, lambda state: dict(SQLiteLedger(state).counts()), {})
 
 
 def vectors_outstanding(engine: Engine) -> int:
     """Return how many memories wait for their vector."""
     return _ask(engine, MEMORIES, lambda state: VectorState(state).counts()[OUTSTANDING], 0)
+
+
+def _set_aside(engine: Engine) -> SetAside:
+    serving = engine.shelf.generations(ANALYTICS).serving()
+    return SetAside() if serving is None else read_set_aside(serving)
 
 
 def _ask(engine: Engine, name: str, ask: Callable[[sqlite3.Connection], T], none: T) -> T:

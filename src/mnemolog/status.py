@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.ledgers import applied, counts_in, vectors_outstanding
-from mnemolog.projections.kinds import ANALYTICS, NAMES
+from mnemolog.projections.kinds import NAMES
 from mnemolog.projections.lease import holder
 
 
@@ -63,7 +63,7 @@ def status(engine: Engine) -> Status:
 def _standing(engine: Engine, name: str, ends: dict[int, int]) -> Standing:
     serving = engine.shelf.generations(name).serving()
     last = dict(applied(engine, name))
-    counts = {} if name == ANALYTICS else counts_in(engine, name)
+    counts = counts_in(engine, name)
     return Standing(
         name=name,
         generation=None if serving is None else serving.name,

@@ -10,10 +10,10 @@ from contextlib import nullcontext, suppress
 from typing import Final
 
 from mnemolog.engine import Engine
-from mnemolog.ledgers import applied, parked_in
+from mnemolog.ledgers import applied, parked_at
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.schemas.errors import Parked, StoreUnavailable, TimedOut
-from mnemolog.schemas.positions import Token
+from mnemolog.schemas.positions import Position, Token
 
 WAIT_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.02
@@ -46,7 +46,7 @@ def wait_for(
         return all(_covers(engine, name, token, vectors=vectors) for name in names)
 
     _until(engine, is_there, what=f"applying {token}", timeout_seconds=timeout_seconds)
-    for name in names - {ANALYTICS}:
+    for name in names:
         _raise_if_parked(engine, name, token)
 
 
@@ -68,10 +68,10 @@ def _covers(engine: Engine, name: str, token: Token, *, vectors: bool) -> bool:
 
 
 def _raise_if_parked(engine: Engine, name: str, token: Token) -> None:
-    for parked in parked_in(engine, name):
-        partition, offset = parked.record.position
-        if token.offsets.get(partition) == offset:
-            raise Parked(name, partition=partition, offset=offset, reason=parked.reason)
+    named = [Position(*item) for item in token.offsets.items()]
+    for parked in parked_at(engine, name, named):
+        partition, offset = parked.position
+        raise Parked(name, partition=partition, offset=offset, reason=parked.reason)
 
 
 def _request_publish(engine: Engine, token: Token) -> None:

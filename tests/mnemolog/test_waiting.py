@@ -5,13 +5,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemolog.projections.kinds import NAMES
+from mnemolog.doctor import examine
+from mnemolog.projections.analytics import projection as analytics
+from mnemolog.projections.kinds import ANALYTICS, NAMES
 from mnemolog.schemas.errors import LogReplaced, Parked, TimedOut
 from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.positions import Token
 from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.values import json_bytes, parse_json
+from mnemolog.status import status
 from mnemolog.streams.publishing import Draft
 from support.log_engines import SQLiteEngine
 from support.remembering import opened, texts
@@ -135,3 +138,79 @@ def test_a_policy_holds_for_every_agent_in_whatever_partition():
             mem.observe(f"reading {number}", agent=f"a{number}")
         found = mem.recall("reading", hits_max=8, after=mem.end())
         assert [one.row.importance for one in found] == [0.1] * 8
+
+
+def skip(mem, identity):
+    draft = Draft(model=EventSkipped, fields={"revision": 1, "skipped": identity}, occurred_at=NOW)
+    (skipped,) = mem.engine.publisher.govern(draft)
+    return skipped.token
+
+
+def fails_in_analytics(monkeypatch, event_id):
+    """Let the write rule fail on the event *event_id*, in analytics alone."""
+    real = analytics.formed_in
+
+    def failing(batch, step):
+        if step.item.envelope.id == event_id:
+            raise RuntimeError("the rule broke")
+        return real(batch, step)
+
+    monkeypatch.setattr(analytics, "formed_in", failing)
+
+
+@pytest.fixture
+def parked_in_analytics(mem, monkeypatch):
+    """Append an event that analytics alone parks."""
+    fails_in_analytics(monkeypatch, "bad")
+    draft = Draft(model=_observation(), fields={"text": "x"}, agent="ops-1", id="bad")
+    (parked,) = mem.engine.publisher.append([draft])
+    return parked
+
+
+def test_what_analytics_alone_parked_is_named_to_who_waits_for_analytics(mem, parked_in_analytics):
+    mem.wait_for(parked_in_analytics.token)  # the rows that recall reads
+    with pytest.raises(Parked, match="analytics parked 0@0: RuntimeError: the rule broke"):
+        mem.wait_for(parked_in_analytics.token, projections=NAMES)
+    behind = mem.observe("behind it")
+    with pytest.raises(Parked, match=r"the rule broke|an earlier event of its key waits"):
+        mem.wait_for(behind.token, projections=[ANALYTICS])
+    other = mem.observe("of another", agent="ops-2")
+    mem.wait_for(other.token, projections=NAMES)
+
+
+def test_a_question_in_sql_is_answered_though_the_last_event_is_parked(mem, parked_in_analytics):
+    assert mem.sql("SELECT count(*) FROM events").rows == [(0,)]
+
+
+def test_status_counts_and_doctor_names_what_analytics_alone_parked(mem, parked_in_analytics):
+    mem.observe("behind it")
+    mem.wait_for(mem.observe("of another", agent="ops-2").token, projections=NAMES)
+    parked = {one.name: one.parked for one in status(mem.engine).projections}
+    assert parked == {**dict.fromkeys(NAMES, 0), ANALYTICS: 2}
+    (found,) = [one.detail for one in examine(mem.engine) if one.check == "parked"]
+    assert found == (
+        "analytics parked observation.recorded of 'ops-1' at 0@0,"
+        f" identity {found.partition('identity ')[2][:32]}: RuntimeError: the rule broke"
+    )
+
+
+def test_what_analytics_parked_is_gone_from_what_is_told_once_it_is_skipped(
+    mem, parked_in_analytics
+):
+    behind = mem.observe("behind it")
+    mem.wait_for(mem.observe("of another", agent="ops-2").token, projections=NAMES)
+    (found,) = [one.detail for one in examine(mem.engine) if one.check == "parked"]
+    mem.wait_for(skip(mem, found.partition("identity ")[2][:32]), projections=NAMES)
+    mem.wait_for(behind.token, projections=NAMES)
+    assert {one.parked for one in status(mem.engine).projections} == {0}
+    assert [one for one in examine(mem.engine) if one.check == "parked"] == []
+
+
+def test_who_only_reads_sees_what_the_owner_of_analytics_parked(tmp_path, monkeypatch):
+    fails_in_analytics(monkeypatch, "bad")
+    with opened(tmp_path, agent="ops-1") as owner:
+        draft = Draft(model=_observation(), fields={"text": "x"}, agent="ops-1", id="bad")
+        (parked,) = owner.engine.publisher.append([draft])
+        mem = opened(tmp_path, read_only=True)
+        with mem, pytest.raises(Parked, match="the rule broke"):
+            mem.wait_for(parked.token, projections=[ANALYTICS])

@@ -1,5 +1,6 @@
 """verify names what differs, rebuild mends it, doctor and status say what needs a look."""
 
+import shlex
 import shutil
 import sqlite3
 from contextlib import closing
@@ -11,7 +12,9 @@ from mnemolog.schemas.events.experience import ObservationRecorded
 from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.values import json_bytes, parse_json
 from mnemolog.streams.publishing import Draft
+from support import markdown
 from support.remembering import opened, texts
+from support.sources import ROOT
 
 
 def tamper(data, projection, file, statement):
@@ -177,6 +180,25 @@ def test_doctor_names_a_foreign_record_a_repeat_and_a_parked_event(cli, data):
     stopped = cli("rebuild", "weights")
     assert stopped.code == 5
     assert f"parked {parked}" in stopped.err
+
+
+def test_the_page_skips_an_event_as_doctor_names_it(cli, data):
+    with opened(data, agent="ops-1") as mem:
+        broken = document(mem, event_id="e-1")
+        del broken["data"]["text"]
+        put_raw(mem, json_bytes(broken), content="1" * 32)
+        mem.observe("behind it")
+        mem.wait_for(mem.observe("of another", agent="ops-2").token, projections=NAMES)
+    named = findings(cli("doctor", "--json"))["parked", "bad"]
+    identity = named.partition("identity ")[2].partition(":")[0]
+    section = markdown.section((ROOT / "docs" / "cli.md").read_text(), "`mnemolog doctor`")
+    ((_, written),) = markdown.blocks(section, "console")
+    command = shlex.split(written.strip().removeprefix("$ ").replace("<identity>", identity))
+    assert command[:3] == ["mnemolog", "append", "event.skipped"]
+    assert cli(*command[1:]).code == 0
+    assert ("parked", "bad") not in findings(cli("doctor", "--json"))
+    with opened(data) as mem:
+        assert texts(mem.recall("behind it", agent="ops-1")) == ["behind it"]
 
 
 def test_doctor_on_an_empty_folder_says_what_to_do(cli):

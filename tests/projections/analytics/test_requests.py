@@ -5,7 +5,7 @@ import sys
 
 from mnemolog.projections import fault_points
 from mnemolog.projections.analytics import publishing as pub
-from mnemolog.projections.analytics.publisher import IDLE_PUBLISH_SECONDS
+from mnemolog.projections.analytics.publisher import IDLE_PUBLISH_SECONDS, IDLE_PUBLISH_SHARE_MAX
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.positions import Token
 from support.histories import batches, recorded
@@ -38,6 +38,39 @@ def test_without_a_request_a_change_is_published_when_the_time_has_come(owner, t
     clock.seconds += IDLE_PUBLISH_SECONDS
     owner.follow_up(seconds_max=1)
     assert pub.published_positions(tmp_path) == {0: 1}
+
+
+def publish_taking(owner, clock, seconds):
+    """Let the owner follow up; a publish takes *seconds*."""
+
+    def passes(point):
+        if point == "analytics.draft-written":
+            clock.seconds += seconds
+
+    with fault_points.listening(passes):
+        owner.follow_up(seconds_max=1)
+
+
+def test_a_publish_that_took_long_is_not_repeated_soon_unless_somebody_waits(
+    owner, tmp_path, clock
+):
+    apply(owner, *notes(1))
+    publish_taking(owner, clock, 12.0)
+    apply(owner, *notes(2))
+    clock.seconds += 12.0 / IDLE_PUBLISH_SHARE_MAX - 1
+    publish_taking(owner, clock, 1.0)
+    assert pub.published_positions(tmp_path) == {0: 0}
+    clock.seconds += 1
+    publish_taking(owner, clock, 1.0)
+    assert pub.published_positions(tmp_path) == {0: 1}
+    apply(owner, *notes(3))
+    clock.seconds += IDLE_PUBLISH_SECONDS  # the last one was quick again
+    publish_taking(owner, clock, 60.0)
+    assert pub.published_positions(tmp_path) == {0: 2}
+    apply(owner, *notes(4))
+    pub.request_publish(tmp_path, Token({0: 3}))
+    publish_taking(owner, clock, 60.0)
+    assert pub.published_positions(tmp_path) == {0: 3}
 
 
 def test_a_request_is_met_once_what_it_covers_is_applied(owner, tmp_path):

@@ -3,13 +3,16 @@
 import json
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from contracts.projection_contract import changed, place_in
+from mnemolog.projections.analytics import fold as folding
 from mnemolog.projections.analytics import projection as analytics
 from mnemolog.projections.analytics.projection import AnalyticsProjection
 from mnemolog.projections.batch import Batch, decoded
 from mnemolog.projections.choosing import Step
+from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from mnemolog.schemas.values import json_bytes
@@ -206,3 +209,50 @@ def test_what_a_statement_fails_on_is_found_and_waits_alone(projection):
     assert waiting == [7, 12, 17]
     assert "role" in projection.parked()[0].reason
     assert ask(projection, "SELECT count(*) FROM messages") == [(17,)]
+
+
+def failing_on(monkeypatch, event_id, error):
+    """Let the way of the event *event_id* into Arrow fail with *error*."""
+    real = folding.incoming
+
+    def failing(items):
+        if any(item.envelope.id == event_id for item in items):
+            raise error
+        return real(items)
+
+    monkeypatch.setattr(folding, "incoming", failing)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pa.ArrowInvalid("no such number"),
+        OverflowError("int too big to convert"),
+        UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
+        KeyError("\ud800"),
+        RuntimeError("a lone \ud800"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_a_row_fails_on_before_sql_waits_alone(projection, monkeypatch, error):
+    failing_on(monkeypatch, "bad", error)
+    note = ex.ObservationRecorded(text="note")
+    ids = ["bad" if n == 6 else f"good-{n}" for n in range(10)]
+    apply(projection, *(happened(note, agent=f"a{n}", event_id=ids[n]) for n in range(10)))
+    found = ask(projection, "SELECT event_id FROM events ORDER BY event_id")
+    assert found == [(one,) for one in sorted(ids) if one != "bad"]
+    (waiting,) = projection.parked()
+    assert (waiting.record.offset, waiting.behind) == (6, False)
+    assert waiting.reason.startswith(f"{type(error).__name__}: ")
+
+
+@pytest.mark.parametrize("error", [OSError("no space left"), MemoryError("no room")])
+def test_what_the_store_or_the_machine_lacks_parks_nothing(projection, monkeypatch, error):
+    note = happened(ex.ObservationRecorded(text="note"), event_id="bad")
+    with monkeypatch.context() as broken:
+        failing_on(broken, "bad", error)
+        with pytest.raises(StoreUnavailable):
+            apply(projection, note)
+    assert (list(projection.parked()), projection.progress()) == ([], {})
+    apply(projection, note)
+    assert ask(projection, "SELECT count(*) FROM events") == [(1,)]
