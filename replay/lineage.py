@@ -84,23 +84,30 @@ class Lineage:
         self._find = find
         self._memories = memories
 
-    def why(self, name: str) -> Node:
+    def why(self, name: str, *, identity: str | None = None) -> Node:
         """Return the tree of what the memory or event *name* came from.
 
-        Raises NotFound if neither is known.
+        Of several agents' events of one id the one of *identity* is meant. Raises NotFound if
+        neither is known.
         """
         walk = _Walk(self)
-        node = walk.memory(name, "asked", 0) or walk.event(name, "asked", 0, key=None)
+        entries = [] if identity is None else self._find(name)
+        key = next((entry.key for entry in entries if entry.identity == identity), None)
+        node = walk.memory(name, "asked", 0) or walk.event(name, "asked", 0, key=key)
         if node is None:
             raise NotFound("memory or event", name)
         return node
 
-    def event(self, event_id: str, *, key: str | None = None) -> RecordedEvent | None:
+    def event(
+        self, event_id: str, *, key: str | None = None, identity: str | None = None
+    ) -> RecordedEvent | None:
         """Return an event of ours with *event_id*, or None; a forgotten one stays so.
 
-        Of several agents' events of one id only the one under *key* is meant, if there is one.
+        Of several agents' events of one id only the one of *identity* is meant, or else the one
+        under *key* if there is one.
         """
-        for entry in self._entries(event_id, key):
+        entries = self._entries(event_id, key)
+        for entry in [e for e in entries if identity in {None, e.identity}]:
             record = None if entry.text is None else self._log.at(entry.position)
             decoded = None if record is None else self._codec.decode(record)
             if isinstance(decoded, Ours):

@@ -192,3 +192,14 @@ def test_what_an_agent_forgot_is_not_told_by_another_agents_event_of_the_same_id
         mem.wait_for(decided.token)
         (cause,) = mem.why(decided).causes
         assert (cause.title, cause.position) == ("(forgotten)", ann.position)
+
+
+def test_of_two_events_of_one_id_get_and_why_tell_the_one_that_is_meant():
+    with opened() as mem:
+        ann, bob = both_said(mem)
+        assert [mem.get(one).envelope.agent for one in (ann, bob)] == ["ann", "bob"]
+        assert [mem.why(one).position for one in (ann, bob)] == [ann.position, bob.position]
+        mem.wait_for(mem.forget(ann, agent="ann").token)
+        with pytest.raises(NotFound):
+            mem.get(ann)
+        assert (mem.why(ann).title, mem.why(ann).position) == ("(forgotten)", ann.position)
