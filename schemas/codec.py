@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -47,9 +47,6 @@ from mnemolog.schemas.values import (
     may_need_cleaning,
     parse_json,
 )
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 _TOO_LONG: Final = {"string_too_long", "too_long"}
 _HEADERS: Final = (("content-type", CONTENT_TYPE.encode()),)
@@ -239,10 +236,10 @@ def validated(model: type[Event], data: Mapping[str, Any]) -> Event:
         raise InvalidEvent(field, first["input"], _limit(first)) from error
 
 
-def _limit(problem: "ErrorDetails") -> str:
+def _limit(problem: Mapping[str, Any]) -> str:
     """Return what is wrong, with the size of what is too long."""
     said, given = problem["msg"], problem["input"]
-    return f"{said}, not {len(given)}" if problem["type"] in _TOO_LONG else said
+    return f"{said}, not {len(given)}" if problem["type"] in _TOO_LONG else str(said)
 
 
 def content_of(event_type: str, version: int, data: Mapping[str, Any]) -> str:

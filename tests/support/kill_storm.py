@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from mnemolog.memory import Memory
@@ -24,10 +25,11 @@ CONVERSATIONS = 60
 EMBEDDER = "hashing"
 LIFE_SECONDS = (0.2, 4.0)  # how long a process lives before it is killed
 SETTLE_SECONDS = 300.0
+PAGE_ROWS = 5_000
 
 # Appends observations one after the other and notes each acknowledgement, from where it was.
 WRITE = """
-import sys
+import sys, time
 from pathlib import Path
 from mnemolog.memory import Memory
 data, acks = sys.argv[1], Path(sys.argv[2])
@@ -44,6 +46,8 @@ with Memory(data, projects=False) as memory, acks.open("a", buffering=1) as note
         )
         noted.write(f"{number}\\n")
         number += 1
+        if number % 20 == 0:  # in bursts: the account afterwards reads all of it
+            time.sleep(0.1)
 """
 PROJECT = """
 import sys, time
@@ -134,11 +138,23 @@ def accounts(storm: Storm) -> dict[str, int]:
         imported = [name for name in ids if not name.startswith("w-")]
         projections = ("memories", "weights", "checkpoints", "analytics")
         memory.wait_for(memory.end(), timeout_seconds=SETTLE_SECONDS, projections=projections)
-        rows = dict(memory.sql("SELECT event_id, count(*) FROM events GROUP BY 1").rows)
+        rows = dict(analysed(memory))
         assert rows == dict(ids), "events of analytics are not those of the log"
         for compared in memory.verify():
             assert compared.is_equal, str(compared)
         return {"acknowledged": len(acknowledged), "imported": len(imported), "records": len(ids)}
+
+
+def analysed(memory: Memory) -> Iterator[tuple[str, int]]:
+    """Yield how often each event stands in analytics, page by page."""
+    page = (
+        "SELECT event_id, count(*) FROM events WHERE event_id > ?"
+        f" GROUP BY 1 ORDER BY 1 LIMIT {PAGE_ROWS}"
+    )
+    last = ""
+    while rows := memory.sql(page, parameters=[last], fresh=False).rows:
+        yield from rows
+        last = rows[-1][0]
 
 
 def recorded_ids(memory: Memory) -> list[str]:
