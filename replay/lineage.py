@@ -132,6 +132,16 @@ class Lineage:
         return self._log.topic
 
 
+def in_order(events: Sequence[RecordedEvent]) -> list[RecordedEvent]:
+    """Return *events* by position within a key, and by when they occurred between keys."""
+    last: dict[str, datetime] = {}  # of a key, so that a clock that went back changes no order
+    moments: dict[str, datetime] = {}
+    for event in sorted(events, key=lambda event: event.position):
+        last[event.key] = max(event.occurred_at, last.get(event.key, event.occurred_at))
+        moments[event.identity] = last[event.key]
+    return sorted(events, key=lambda event: (moments[event.identity], event.key, event.position))
+
+
 class _Walk:
     """One walk: bounded in depth and nodes, each place visited once."""
 

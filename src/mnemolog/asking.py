@@ -11,7 +11,7 @@ from mnemolog.projections.kinds import ANALYTICS
 from mnemolog.projections.memories.rows import Filter, MemoryRow
 from mnemolog.projections.recall.question import RECALL_SECONDS, Question
 from mnemolog.readers import Readers
-from mnemolog.replay.lineage import Lineage, Node
+from mnemolog.replay.lineage import Lineage, Node, in_order
 from mnemolog.schemas.envelope import RecordedEvent, key_of
 from mnemolog.schemas.errors import NotFound, Parked
 from mnemolog.schemas.positions import Position, Token
@@ -22,7 +22,11 @@ from mnemolog.waiting import WAIT_SECONDS, wait_for
 if TYPE_CHECKING:
     from mnemolog.projections.analytics.query import Table
     from mnemolog.projections.checkpoints.resume import Resumed
-    from mnemolog.projections.checkpoints.stored import SavedCheckpoint, TimelineEntry
+    from mnemolog.projections.checkpoints.stored import (
+        CheckpointWithVector,
+        SavedCheckpoint,
+        TimelineEntry,
+    )
     from mnemolog.projections.recall.recall import Recalled
     from mnemolog.projections.weights.reading import Weight
 
@@ -167,7 +171,7 @@ class Asker:
         lineage = self.lineage()
         events = [lineage.event(name, key=key) for name in dict.fromkeys(names)]
         found = [event for event in events if event is not None]
-        return _in_order(found)
+        return in_order(found)
 
     def why(self, ref: Ref, *, after: Token | None = None) -> Node:
         """Return what a memory, a decision or another event came from, as a tree."""
@@ -218,6 +222,17 @@ class Asker:
             return []
         return reader.list(task=task, agent=agent, rows_max=rows_max)
 
+    def saved(self, ref: Ref, *, after: Token | None = None) -> "CheckpointWithVector":
+        """Return a checkpoint whole, with its vector if the cache has it. Raises NotFound."""
+        from mnemolog.projections.checkpoints.stored import with_vector  # noqa: PLC0415
+
+        self._wait(after)
+        reader = self._readers.checkpoints()
+        if reader is None:
+            raise NotFound("checkpoint", ref_id(ref))
+        found = reader.get(ref_id(ref)).checkpoint
+        return with_vector(found, vector_of=self._readers.vector_of)
+
     def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
         """Return what one read-only statement says of the published tables.
 
@@ -261,16 +276,6 @@ class Asker:
     def _entries(self, event_id: str) -> "Sequence[TimelineEntry]":
         reader = self._readers.checkpoints()
         return [] if reader is None else reader.of_event(event_id)
-
-
-def _in_order(events: Sequence[RecordedEvent]) -> list[RecordedEvent]:
-    """Return *events* by position within a key, and by when they occurred between keys."""
-    last: dict[str, datetime] = {}  # of a key, so that a clock that went back changes no order
-    moments: dict[str, datetime] = {}
-    for event in sorted(events, key=lambda event: event.position):
-        last[event.key] = max(event.occurred_at, last.get(event.key, event.occurred_at))
-        moments[event.identity] = last[event.key]
-    return sorted(events, key=lambda event: (moments[event.identity], event.key, event.position))
 
 
 def _moment(value: When | None, field: str) -> datetime | None:

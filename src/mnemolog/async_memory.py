@@ -80,6 +80,7 @@ class AsyncMemory:
     resume = _twin(Memory.resume)
     timeline = _twin(Memory.timeline)
     checkpoints = _twin(Memory.checkpoints)
+    saved = _twin(Memory.saved)
     sql = _twin(Memory.sql)
     end = _twin(Memory.end)
     wait_for = _twin(Memory.wait_for)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.engine import Engine
-from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, WEIGHTS
+from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, VECTORS_FILE, WEIGHTS
 from mnemolog.schemas.errors import MnemologError
 
 if TYPE_CHECKING:
@@ -48,6 +48,24 @@ class Readers:
 
         reader: CheckpointReader | None = self._serving(CHECKPOINTS, CheckpointReader.open)
         return reader
+
+    def vector_of(self, text: str) -> list[float] | None:
+        """Return the vector that the cache has of a memory's *text*, or None."""
+        from mnemolog.projections.memories.sqlite_vector_cache import (  # noqa: PLC0415 - heavy
+            SQLiteVectorCache,
+        )
+        from mnemolog.projections.memories.vector_cache import vector_key  # noqa: PLC0415
+
+        memories = self.memories()
+        if memories is None or not (self._engine.folder / VECTORS_FILE).exists():
+            return None
+        key = vector_key(memories.model_id, "memory", text)
+        cache = SQLiteVectorCache(self._engine.folder / VECTORS_FILE)
+        try:
+            found = cache.get_many([key]).get(key)
+        finally:
+            cache.close()
+        return None if found is None else [float(number) for number in found]
 
     def close(self) -> None:
         """Close what is open. Harmless twice."""

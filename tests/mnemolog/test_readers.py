@@ -5,6 +5,8 @@ import threading
 import pytest
 
 from mnemolog import maintaining
+from mnemolog.projections.kinds import VECTORS_FILE
+from mnemolog.schemas.errors import NotFound
 from support.remembering import opened, texts
 
 
@@ -69,3 +71,17 @@ def test_a_rebuild_that_is_interrupted_while_it_compares_leaves_nothing_behind(m
                 mem.rebuild("weights")
         assert generations.names() == ["000001"]
         assert texts(mem.recall("pool", after=seen.token)) == ["the pool"]
+
+
+def test_a_saved_checkpoint_comes_with_the_vector_that_the_cache_has():
+    with opened(agent="ops-1") as mem:
+        saved = mem.checkpoint("keep auth up", plan_summary="watch the pool", task="auth")
+        mem.wait_for(saved.token, vectors=True)
+        found = mem.saved(saved)
+        assert found.checkpoint.current_goal == "keep auth up"
+        assert found.checkpoint.embedding is None
+        assert len(found.embedding) == mem.engine.embedder().dimensions
+        (mem.engine.folder / VECTORS_FILE).unlink()
+        assert mem.saved(saved).embedding is None
+        with pytest.raises(NotFound):
+            mem.saved("c-unknown")
