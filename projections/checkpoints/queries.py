@@ -33,13 +33,12 @@ _AFTER: Final = (
     " OR (e.key <> t.key AND e.occurred_at >= t.occurred_at))"
 )
 # As many actions of one id as were finished are finished, the first ones first: so neither a
-# repeated id nor an end that comes before its start matters.
+# repeated id nor an end that comes before its start matters. Those said to be orphaned follow.
+_COUNT: Final = "SELECT count(*) FROM actions n WHERE n.key = a.key AND n.action = a.action"
+_STARTED: Final = f"{_COUNT} AND n.part = 'started' AND n.\"offset\" <= a.\"offset\""
 _STATUS: Final = f"""CASE
-    WHEN (SELECT count(*) FROM actions s WHERE s.key = a.key AND s.action = a.action
-              AND s.part = 'started' AND s."offset" <= a."offset")
-      <= (SELECT count(*) FROM actions f WHERE f.key = a.key AND f.action = a.action
-              AND f.part = 'finished')
-        THEN 'finished'
+    WHEN ({_STARTED}) <= ({_COUNT} AND n.part = 'finished') THEN 'finished'
+    WHEN ({_STARTED}) <= ({_COUNT} AND n.part IN ('finished', 'orphaned')) THEN 'orphaned'
     WHEN EXISTS (SELECT 1 FROM timeline e WHERE e.guest = 0 AND e.type = 'session.ended'
               AND e.session = t.session AND {_AFTER})
       OR EXISTS (SELECT 1 FROM timeline e WHERE e.guest = 0

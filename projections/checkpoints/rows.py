@@ -135,12 +135,15 @@ def _handles(item: Ours, event: Event, write: WritePolicy) -> tuple[bytes, ...]:
 
 
 def _action(item: Ours, event: ActionStarted | ActionFinished) -> ActionRow:
-    started = isinstance(event, ActionStarted)
+    if isinstance(event, ActionStarted):
+        part = "started"
+    else:
+        part = "orphaned" if event.orphaned else "finished"
     return ActionRow(
         position=item.record.position,
         key=item.key,
         action=event.action,
-        part="started" if started else "finished",
+        part=part,
         tool=event.tool,
         success=None if isinstance(event, ActionStarted) else event.success,
         costly=isinstance(event, ActionStarted) and event.costly,

@@ -114,7 +114,10 @@ class Following:
 
 
 class ActionStatus(Enum):
-    """How a started action stands: orphaned is one whose session or task ended without it."""
+    """How a started action stands: orphaned is one whose session or task ended without it.
+
+    So is one of which it was said that no answer will come.
+    """
 
     PENDING = "pending"
     FINISHED = "finished"

@@ -108,6 +108,8 @@ def _decision(event: ex.DecisionMade, write: WritePolicy) -> Drafts:
 
 
 def _action(event: ex.ActionFinished, write: WritePolicy) -> Drafts:
+    if event.orphaned:
+        return Nothing("action.finished: no answer came")
     tool = event.tool or "tool"
     if not event.success:
         error = event.error or event.result or data_text(event.data)

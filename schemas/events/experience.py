@@ -170,12 +170,17 @@ class ActionStarted(Event):
 
 
 class ActionFinished(Event):
-    """A tool answered: with a result, or with an error."""
+    """A tool answered: with a result, or with an error.
+
+    `orphaned` says that no answer came and none will, as when a run broke off: it forms no
+    memory, and an answer that comes all the same holds.
+    """
 
     event_type: ClassVar[str] = "action.finished"
     action: Id
     tool: Text | None = None
     success: Flag
+    orphaned: Flag = False
     result: Text | None = None
     error: Text | None = None
     data: JsonMap = {}

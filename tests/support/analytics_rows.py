@@ -18,8 +18,8 @@ Row = dict[str, Any]
 _FLOATS = {"score", "confidence", "cost_usd", "done"}
 _COLUMNS = {
     "action_events": (
-        *("tool", "arguments", "raw", "costly", "success", "result", "error", "data"),
-        *("duration_ms", "cost_usd"),
+        *("tool", "arguments", "raw", "costly", "success", "orphaned", "result"),
+        *("error", "data", "duration_ms", "cost_usd"),
     ),
     "session_events": ("title", "instructions", "outcome", "success"),
     "task_events": (

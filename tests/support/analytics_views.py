@@ -112,10 +112,13 @@ def _action(key: str, action: str, rows: list[Row], ended: set[str], over: set[s
     def first(change: str) -> Row | None:
         return next((row for row in rows if row["change"] == f"action.{change}"), None)
 
+    rows = sorted(rows, key=lambda row: bool(row["orphaned"]))  # an answer holds, late as it is
     start, end = first("started"), first("finished")
     told = start or end
     assert told is not None
-    if end is not None:
+    if end is not None and end["orphaned"]:
+        status = "orphaned"
+    elif end is not None:
         status = "succeeded" if end["success"] else "failed"
     else:
         status = "orphaned" if told["session"] in ended or told["task"] in over else "running"

@@ -126,6 +126,7 @@ _experience = st.one_of(
         ex.ActionFinished,
         action=_actions,
         success=_flag,
+        orphaned=_flag,
         result=_maybe_words,
         error=_maybe_words,
         data=_map,

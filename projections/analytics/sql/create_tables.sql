@@ -116,6 +116,7 @@ CREATE TABLE action_events (
     raw VARCHAR,
     costly BOOLEAN,
     success BOOLEAN,
+    orphaned BOOLEAN,
     result VARCHAR,
     error VARCHAR,
     data JSON,

@@ -83,7 +83,7 @@ WITH started AS (
     QUALIFY row_number() OVER (PARTITION BY key, action ORDER BY log_offset) = 1
 ), finished AS (
     SELECT * FROM action_events WHERE change = 'action.finished'
-    QUALIFY row_number() OVER (PARTITION BY key, action ORDER BY log_offset) = 1
+    QUALIFY row_number() OVER (PARTITION BY key, action ORDER BY orphaned, log_offset) = 1
 ), paired AS (
     SELECT coalesce(s.action, f.action) AS action, coalesce(s.key, f.key) AS key,
            coalesce(s.agent, f.agent) AS agent, coalesce(s.user_id, f.user_id) AS user_id,
@@ -92,12 +92,12 @@ WITH started AS (
            s.identity AS started_identity, f.identity AS finished_identity,
            coalesce(s.tool, f.tool) AS tool, s.arguments, s.raw, s.costly,
            s.occurred_at AS started_at, f.occurred_at AS finished_at,
-           f.success, f.result, f.error, f.data, f.duration_ms, f.cost_usd,
+           f.success, f.orphaned, f.result, f.error, f.data, f.duration_ms, f.cost_usd,
            coalesce(s.forgotten, false) OR coalesce(f.forgotten, false) AS forgotten
     FROM started s FULL JOIN finished f ON f.key = s.key AND f.action = s.action
 )
 SELECT p.action, p.key, p.agent, p.user_id, p.project, p.session, p.task, p.phase,
-       CASE WHEN p.success THEN 'succeeded' WHEN NOT p.success THEN 'failed'
+       CASE WHEN p.orphaned THEN 'orphaned' WHEN p.success THEN 'succeeded' WHEN NOT p.success THEN 'failed'
             WHEN e.status = 'ended' OR t.status IN ('completed', 'abandoned') THEN 'orphaned'
             ELSE 'running' END AS status,
        p.tool, p.arguments, p.raw, p.costly, p.started_at, p.finished_at, p.duration_ms,

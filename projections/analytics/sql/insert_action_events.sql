@@ -9,6 +9,7 @@ SELECT
     said.raw AS raw,
     CASE WHEN type = 'action.started' THEN coalesce(said.costly, false) END AS costly,
     said.success AS success,
+    CASE WHEN type = 'action.finished' THEN coalesce(said.orphaned, false) END AS orphaned,
     said.result AS result,
     said.error AS error,
     CASE WHEN type = 'action.finished' THEN coalesce(said.data, '{}') END AS data,
@@ -18,6 +19,6 @@ FROM (
     SELECT *, json_transform(data, '{
         "action": "VARCHAR", "tool": "VARCHAR", "raw": "VARCHAR", "result": "VARCHAR",
         "error": "VARCHAR", "arguments": "JSON", "data": "JSON", "costly": "BOOLEAN",
-        "success": "BOOLEAN", "duration_ms": "BIGINT", "cost_usd": "DOUBLE"}') AS said
+        "success": "BOOLEAN", "orphaned": "BOOLEAN", "duration_ms": "BIGINT", "cost_usd": "DOUBLE"}') AS said
     FROM batch WHERE type IN ('action.started', 'action.finished')
 );

@@ -89,6 +89,8 @@ def test_a_memory_is_valid_until_the_earliest_end_that_was_told(ask):
         (["start", "task over", "task again"], "running"),
         (["start", "session over", "good"], "succeeded"),
         (["good", "start", "bad"], "succeeded"),
+        (["start", "lost"], "orphaned"),
+        (["lost", "start", "good"], "succeeded"),
     ],
 )
 def test_an_action_runs_until_it_ends_or_what_it_belongs_to_does(ask, events, status):
@@ -96,6 +98,7 @@ def test_an_action_runs_until_it_ends_or_what_it_belongs_to_does(ask, events, st
         "start": ex.ActionStarted(action="a", tool="bash"),
         "good": ex.ActionFinished(action="a", success=True),
         "bad": ex.ActionFinished(action="a", success=False),
+        "lost": ex.ActionFinished(action="a", success=False, orphaned=True),
         "session over": ex.SessionEnded(),
         "session again": ex.SessionStarted(),
         "task over": ex.TaskCompleted(outcome="done"),

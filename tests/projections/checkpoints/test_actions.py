@@ -49,6 +49,15 @@ def test_an_id_used_again_is_another_action(tmp_path):
         ]
 
 
+def test_an_action_is_orphaned_once_it_is_said_and_finished_if_it_ends_all_the_same(tmp_path):
+    lost = [
+        happened(ActionFinished(action=name, success=False, orphaned=True), event_id=f"lost-{name}")
+        for name in ("a1", "a2")
+    ]
+    with reader(tmp_path, started("a1"), started("a2"), *lost, finished("a2")) as asked:
+        assert statuses(asked) == {("ops-1", "a1"): "orphaned", ("ops-1", "a2"): "finished"}
+
+
 def test_an_action_whose_session_ended_is_orphaned(tmp_path):
     events = (
         started("a1", session="s1"),

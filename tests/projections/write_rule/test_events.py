@@ -136,6 +136,11 @@ def test_an_action_that_says_nothing_forms_nothing(result):
     assert nothing.reason.startswith("action.finished: ")
 
 
+def test_an_action_that_got_no_answer_forms_nothing():
+    nothing = formed(ex.ActionFinished(action="1", tool="ls", success=False, orphaned=True))
+    assert nothing.memories == ()
+
+
 def test_the_length_of_a_head_is_the_policys():
     short = Policy(write=WritePolicy(result_head_characters=50))
     action = ex.ActionFinished(action="1", tool="cat", success=True, result="字" * 1_000)
