@@ -7,7 +7,7 @@ from mnemolog.schemas.envelope import CONTENT_TYPE, SPEC_VERSION, TYPE_PREFIX
 from mnemolog.schemas.events.base import Event, schema_id
 from mnemolog.schemas.ids import NO_AGENT_KEY
 from mnemolog.schemas.json_schemas import DIALECT, file_name
-from mnemolog.schemas.limits import EVENT_BYTES_MAX, ID_BYTES_MAX, NAME_BYTES_MAX
+from mnemolog.schemas.limits import EVENT_BYTES_MAX, ID_BYTES_MAX, NAME_BYTES_MAX, TENANT_BYTES_MAX
 
 TOPIC_PARTITIONS: Final = 4  # as many as a log is made with, unless a setting says otherwise
 TOPIC_MESSAGE_BYTES_MAX: Final = EVENT_BYTES_MAX + 65_536
@@ -16,6 +16,7 @@ SCHEMA_FORMAT: Final = "application/schema+json;version=draft-2020-12"
 
 _ID: Final = {"type": "string", "minLength": 1, "maxLength": ID_BYTES_MAX}
 _NAME: Final = {"type": "string", "minLength": 1, "maxLength": NAME_BYTES_MAX}
+_TENANT: Final = {**_NAME, "maxLength": TENANT_BYTES_MAX}
 
 # Attribute -> its schema and its meaning; the first five are required.
 _ATTRIBUTES: Final[dict[str, tuple[dict[str, Any], str]]] = {
@@ -31,8 +32,8 @@ _ATTRIBUTES: Final[dict[str, tuple[dict[str, Any], str]]] = {
         "When it happened; UTC if no zone is told.",
     ),
     "subject": (_ID, "What it is about."),
-    "partitionkey": (_ID, "What orders it: the agent, equal to the record's key."),
-    "tenant": (_NAME, "The tenant of the topic."),
+    "partitionkey": (_NAME, "What orders it: the agent, equal to the record's key."),
+    "tenant": (_TENANT, "The tenant of the topic."),
     "agent": (_NAME, "The agent that it happened to."),
     "user": (_NAME, "The user that it is about."),
     "project": (_NAME, "The project that it belongs to."),
@@ -157,4 +158,4 @@ def _binary() -> dict[str, Any]:
 
 def _keyed() -> dict[str, Any]:
     described = f"The agent in UTF-8, or {NO_AGENT_KEY}; its murmur2 is the partition."
-    return {"kafka": {"key": {**_ID, "description": described}, "bindingVersion": KAFKA_BINDING}}
+    return {"kafka": {"key": {**_NAME, "description": described}, "bindingVersion": KAFKA_BINDING}}

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.ids import NO_AGENT_KEY, RESERVED_PREFIX, check_id, check_name, identity_of
+from mnemolog.schemas.ids import NO_AGENT_KEY, RESERVED_PREFIX, check_id, check_key, check_name, identity_of
 from mnemolog.schemas.positions import Position
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def checked(envelope: Envelope) -> Envelope:
 
 
 def _check_key(envelope: Envelope) -> None:
-    check_id(envelope.key, field="partitionkey")
+    check_key(envelope.key, field="partitionkey")
     ours = envelope.key.startswith(RESERVED_PREFIX)
     if not ours and envelope.key != envelope.agent:
         limit = f"the key of an event is its agent, here {envelope.agent!r}"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.limits import ID_BYTES_MAX, NAME_BYTES_MAX
+from mnemolog.schemas.limits import ID_BYTES_MAX, NAME_BYTES_MAX, TENANT_BYTES_MAX
 
 RESERVED_PREFIX: Final = "mnemolog:"  # keys of ours; no agent may be called so
 NO_AGENT_KEY: Final = "mnemolog:no-agent"  # orders the events that no agent made
@@ -76,15 +76,24 @@ def _bytes_of(text: str) -> int:
 
 def check_id(value: Any, *, field: str) -> str:
     """Return *value* if it may be an event's or a memory's id: 1 to 256 bytes, no controls."""
+    return _bounded(value, field=field, what="an id", bytes_max=ID_BYTES_MAX)
+
+
+def check_key(value: Any, *, field: str) -> str:
+    """Return *value* if an event may be ordered by it: an agent's name, or a key of ours."""
+    return _bounded(value, field=field, what="a key", bytes_max=NAME_BYTES_MAX)
+
+
+def _bounded(value: Any, *, field: str, what: str, bytes_max: int) -> str:
     if not isinstance(value, str):
-        raise InvalidEvent(field, value, "an id is a text")
-    if value.isascii() and value.isprintable() and 1 <= len(value) <= ID_BYTES_MAX:
-        return value  # nearly every id
+        raise InvalidEvent(field, value, f"{what} is a text")
+    if value.isascii() and value.isprintable() and 1 <= len(value) <= bytes_max:
+        return value  # nearly every one
     size = len(value.encode("utf-8", "surrogatepass"))
-    if not 1 <= size <= ID_BYTES_MAX:
-        raise InvalidEvent(field, value, f"{size} bytes; an id has 1 to {ID_BYTES_MAX}")
+    if not 1 <= size <= bytes_max:
+        raise InvalidEvent(field, value, f"{size} bytes; {what} has 1 to {bytes_max}")
     if _CONTROL.search(value):
-        raise InvalidEvent(field, value, "an id has no control characters or lone surrogates")
+        raise InvalidEvent(field, value, f"{what} has no control characters or lone surrogates")
     return value
 
 
@@ -97,22 +106,29 @@ def check_identity(value: Any, *, field: str) -> str:
 
 
 def check_name(value: Any, *, field: str) -> str:
-    """Return *value* if it may name a tenant, agent, user, project, session, task or phase.
+    """Return *value* if it may name an agent, user, project, session, task, phase or tag.
 
-    As an id, and neither blank nor a path: no part "." or "..", no root, no drive. Names of
-    ours, which begin with "mnemolog:", are refused.
+    1 to 1,024 bytes without controls, neither blank nor a path: no part "." or "..", no root, no
+    drive. Names of ours, which begin with "mnemolog:", are refused.
     """
     if isinstance(value, str) and _PLAIN_NAME.fullmatch(value):
         return value  # nearly every name
-    name = check_id(value, field=field)
-    if len(name.encode()) > NAME_BYTES_MAX or not name.strip():
-        raise InvalidEvent(field, value, f"a name has 1 to {NAME_BYTES_MAX} bytes and is not blank")
+    name = _bounded(value, field=field, what="a name", bytes_max=NAME_BYTES_MAX)
+    if not name.strip():
+        raise InvalidEvent(field, value, "a name is not blank")
     parts = re.split(r"[\\/]", name)
     if parts[0] == "" or {".", ".."} & set(parts) or _DRIVE.match(name):
         raise InvalidEvent(field, value, "a name is no path: no '..', no root, no drive")
     if name.startswith(RESERVED_PREFIX):
         raise InvalidEvent(field, value, f"names that begin with {RESERVED_PREFIX!r} are ours")
     return name
+
+
+def check_tenant(value: Any, *, field: str) -> str:
+    """Return *value* if it may name a tenant: a name of at most 256 bytes."""
+    return _bounded(
+        check_name(value, field=field), field=field, what="a tenant", bytes_max=TENANT_BYTES_MAX
+    )
 
 
 def encoded_name(name: str) -> str:

@@ -6,7 +6,8 @@ from typing import Final
 EVENT_BYTES_MAX: Final = 1_048_576  # an encoded value; the topic allows this and 64 KiB
 DEPTH_MAX: Final = 64  # arrays and objects within one another, the document's own included
 ID_BYTES_MAX: Final = 256
-NAME_BYTES_MAX: Final = 256  # tenant, agent, user, project, session, task, phase, tag
+NAME_BYTES_MAX: Final = 1_024  # agent, user, project, session, task, phase, tag, kind
+TENANT_BYTES_MAX: Final = 256  # names topics and folders, too
 TAGS_MAX: Final = 64
 LIST_ITEMS_MAX: Final = 4_096  # of any list field of ours; a tool's own data is bound by bytes
 TEXT_CHARS_MAX: Final = 1_000_000

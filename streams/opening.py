@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
-from mnemolog.schemas.ids import check_name
+from mnemolog.schemas.ids import check_tenant
 from mnemolog.streams.log import Log
 from mnemolog.streams.sqlite_log import SQLiteLog
 
@@ -34,7 +34,7 @@ def open_log(
     for another URL, and what the engine's `open` raises.
     """
     try:
-        check_name(tenant, field="tenant")
+        check_tenant(tenant, field="tenant")
     except InvalidEvent as error:
         raise InvalidSetting("tenant", tenant, error.limit) from error
     if url is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
-from mnemolog.schemas.ids import check_name, encoded_name
+from mnemolog.schemas.ids import check_tenant, encoded_name
 from mnemolog.schemas.limits import EVENT_BYTES_MAX
 
 IN_MEMORY: Final = ":memory:"
@@ -96,7 +96,7 @@ class Settings:
         if not self["data"].strip():
             raise InvalidSetting("data", self["data"], f"a folder, or {IN_MEMORY}")
         try:
-            check_name(self.tenant, field="tenant")
+            check_tenant(self.tenant, field="tenant")
         except InvalidEvent as error:
             raise InvalidSetting("tenant", self.tenant, error.limit) from error
         if self["partitions"]:

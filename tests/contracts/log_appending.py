@@ -161,8 +161,8 @@ class AppendingContract:
 
     def test_key_and_headers_at_their_limit_are_kept_and_beyond_it_refused(self, engine):
         log = engine.open()
-        large = numbered(1, key=b"k" * 256, value=b"x" * EVENT_BYTES_MAX)
-        room = ASIDE_BYTES_MAX - 256 - 16 - len("h")
+        large = numbered(1, key=b"k" * 1_024, value=b"x" * EVENT_BYTES_MAX)
+        room = ASIDE_BYTES_MAX - 1_024 - 16 - len("h")
 
         def with_header(size):
             headers = (("h", b"x" * size),)

@@ -5,7 +5,7 @@ import pytest
 from mnemolog.schemas.errors import InvalidEvent
 from support.remembering import opened, recorded, texts
 
-LONG = "会议" * 42  # 252 bytes; as a file's name it would be too long once encoded
+LONG = "会议" * 64  # 384 bytes: longer than any file's name may be
 CONFUSABLE = [("a&run_id=b", "c"), ("a", "b&run_id=c"), ("a:b", "c"), ("a", "b:c")]
 IDS = ["../../pwn", "/etc/x", "C:\\x", "a/b", "x" * 256, "。" * 85]
 
@@ -70,5 +70,5 @@ def test_a_long_name_is_kept_and_found_in_full(tmp_path, word):
 
 
 def test_a_name_that_is_too_long_is_refused_in_bytes():
-    with opened(projects=False) as mem, pytest.raises(InvalidEvent, match="384 bytes"):
-        mem.observe("x", session="会议" * 64)
+    with opened(projects=False) as mem, pytest.raises(InvalidEvent, match="1026 bytes.*1 to 1024"):
+        mem.observe("x", session="会" * 342)

@@ -15,7 +15,9 @@ from mnemolog.schemas.ids import (
     NAMESPACE,
     RESERVED_PREFIX,
     check_id,
+    check_key,
     check_name,
+    check_tenant,
     derived_id,
     encoded_name,
     fresh_id,
@@ -99,7 +101,26 @@ def test_an_id_that_is_empty_or_long_or_has_controls_is_refused(value):
 
 def test_the_limit_counts_bytes_and_says_both_numbers():
     with pytest.raises(InvalidEvent, match="384 bytes; an id has 1 to 256"):
-        check_id("会议" * 64, field="session")
+        check_id("会议" * 64, field="id")
+    assert check_name("会议" * 64, field="session") == "会议" * 64
+    with pytest.raises(InvalidEvent, match="1026 bytes; a name has 1 to 1024"):
+        check_name("会" * 342, field="session")
+    with pytest.raises(InvalidEvent, match="384 bytes; a tenant has 1 to 256"):
+        check_tenant("会议" * 64, field="tenant")
+
+
+@pytest.mark.parametrize("value", ["", "a" * 1_025, "会" * 342, "a\nb", "a\0", "\x85", "\ud800"])
+def test_a_name_that_is_empty_or_long_or_has_controls_is_refused(value):
+    for check in (check_name, check_tenant, check_key):
+        with pytest.raises(InvalidEvent):
+            check(value, field="agent")
+
+
+@pytest.mark.parametrize("value", ["a" * 1_024, "会" * 341, "é" * 512])
+def test_a_name_is_any_text_of_1024_bytes_and_a_tenants_one_of_256(value):
+    assert check_name(value, field="agent") == check_key(value, field="key") == value
+    with pytest.raises(InvalidEvent, match="a tenant has 1 to 256"):
+        check_tenant(value, field="tenant")
 
 
 @pytest.mark.parametrize("value", [None, 5, b"a", ["a"]])
