@@ -109,9 +109,16 @@ def doctor(
     with opened(data, log, tenant, projects=False, record_recalls=False) as memory:
         findings = examine(memory.engine)
     if as_json:
-        say_json([{"check": f.check, "state": f.state, "detail": f.detail} for f in findings])
+        say_json(
+            [
+                {"check": f.check, "state": f.state, "detail": f.detail, "advice": f.advice}
+                for f in findings
+            ]
+        )
     else:
         for finding in findings:
             say(f"{finding.state:<5} {finding.check}: {finding.detail}")
+            if finding.advice:
+                say(f"      {finding.advice}")
     if any(finding.state == "bad" for finding in findings):
         raise typer.Exit(1)

@@ -1,0 +1,30 @@
+"""What a check found, what to do about it, and how it can be mended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["ok", "look", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """How a finding can be mended: `will` says what `run` does, and `run` what it has done.
+
+    `run` raises a MnemologError where it can't. To run it twice, or after another process did
+    the same, is harmless. Nothing on the log is ever taken away by one.
+    """
+
+    will: str
+    run: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found: "ok", worth a "look", or "bad"; and what to do about it."""
+
+    check: str
+    state: State
+    detail: str
+    advice: str = ""
+    repair: Repair | None = None
