@@ -33,12 +33,13 @@ from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.base import schema_id
 from mnemolog.schemas.ids import identity_of
 from mnemolog.schemas.keyring import EmptyKeyRing, KeyMissing, KeyRing
-from mnemolog.schemas.limits import EVENT_BYTES_MAX
+from mnemolog.schemas.limits import DEPTH_MAX, EVENT_BYTES_MAX
 from mnemolog.schemas.partitioning import partition_of
 from mnemolog.schemas.records import LogRecord, NewRecord
 from mnemolog.schemas.registry import Registry, built_in
 from mnemolog.schemas.upcasts import STEPS, Upcasts
 from mnemolog.schemas.values import (
+    NotPlain,
     Repairs,
     check_depth,
     cleaned,
@@ -46,6 +47,7 @@ from mnemolog.schemas.values import (
     json_text,
     may_need_cleaning,
     parse_json,
+    plain,
 )
 
 _TOO_LONG: Final = {"string_too_long", "too_long"}
@@ -78,14 +80,13 @@ class Codec:
         Raises InvalidEvent with field, value and limit where a law of `schemas.limits` is broken.
         """
         repairs: Repairs = {}
-        data = cleaned(event, field="data", repairs=repairs)
+        data = _data_of(event, repairs)
         if repairs:  # `build` cleans first; an event that was made by hand is cleaned here
             envelope = replace(envelope, repaired=repairs_text(repairs))
         check_extensions(envelope)
         attributes = attributes_of(checked(envelope), event, tenant=self._tenant)
-        document = {**attributes, "data": data}
-        check_depth(document, field="data")
-        value = json_bytes(document)
+        written = json_text(data)  # once, for both what it says and the whole
+        value = _document(attributes, written)
         if len(value) > self._event_bytes_max:
             limit = f"{len(value)} bytes encoded; the limit is {self._event_bytes_max}"
             raise InvalidEvent(event.event_type, envelope.id, limit)
@@ -94,7 +95,7 @@ class Codec:
             value=value,
             headers=_HEADERS,
             identity=envelope.identity,
-            content=content_of(event.event_type, event.event_version, data),
+            content=_content_of(event.event_type, event.event_version, written),
         )
 
     def decode(self, record: LogRecord) -> Decoded:
@@ -221,9 +222,24 @@ def build(model: type[Event], fields: Mapping[str, Any]) -> tuple[Event, Repairs
     Raises InvalidEvent that names the first bad field, its value and the limit.
     """
     given = dict(fields)
-    check_depth(given, field=model.event_type)
     repairs: Repairs = {}
-    return validated(model, cleaned(given, field="", repairs=repairs)), repairs
+    try:
+        clean = plain(given)
+    except NotPlain:
+        check_depth(given, field=model.event_type)
+        clean = cleaned(given, field="", repairs=repairs)
+    return validated(model, clean), repairs
+
+
+def _data_of(event: Event, repairs: Repairs) -> dict[str, Any]:
+    """Return what *event* says as JSON can hold it, within the depth that its document leaves."""
+    fields = event.model_dump(exclude_defaults=True)
+    try:
+        data: dict[str, Any] = plain(fields, levels=DEPTH_MAX - 1)
+    except NotPlain:
+        data = cleaned(fields, field="data", repairs=repairs)
+        check_depth({"data": data}, field="data")
+    return data
 
 
 def validated(model: type[Event], data: Mapping[str, Any]) -> Event:

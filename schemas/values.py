@@ -8,13 +8,13 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.limits import DEPTH_MAX
+from mnemolog.schemas.limits import DEPTH_MAX, TIME_MAX, TIME_MIN
 from mnemolog.schemas.times import instant, written
 
 REPLACEMENT: Final = "�"  # stands where a lone surrogate or a NUL stood
@@ -96,6 +96,54 @@ def _inside(level: list[Any]) -> list[Any]:
 
 def _containers(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, dict | list | tuple)]
+
+
+class NotPlain(Exception):
+    """A value is not JSON as it stands: `cleaned` has to look at it."""
+
+
+def plain(value: Any, *, levels: int = DEPTH_MAX) -> Any:
+    """Return what `cleaned` makes of *value* where that has nothing to replace or to refuse.
+
+    Nearly every value is so, and this takes a fourth of the time. Raises NotPlain for any other,
+    one that nests deeper than *levels* included.
+    """
+    kind = type(value)
+    if kind is str:
+        if _is_safe(value):
+            return value
+    elif kind is dict:
+        if levels:
+            return _plain_mapping(value, levels - 1)
+    elif kind is list or kind is tuple:
+        if levels:
+            return [plain(item, levels=levels - 1) for item in value]
+    elif _is_plain_scalar(value, kind):
+        return value
+    elif kind is datetime and value.tzinfo is UTC and TIME_MIN <= value < TIME_MAX:
+        return written(value)
+    raise NotPlain
+
+
+def _plain_mapping(value: dict[Any, Any], levels: int) -> dict[str, Any]:
+    plain_items = {}
+    for key, item in value.items():
+        if type(key) is not str or not _is_safe(key):
+            raise NotPlain
+        plain_items[key] = plain(item, levels=levels)
+    return plain_items
+
+
+def _is_plain_scalar(value: Any, kind: type) -> bool:
+    if value is None or kind is bool:
+        return True
+    if kind is int:
+        return bool(value.bit_length() <= INTEGER_BITS_MAX)
+    return kind is float and math.isfinite(value)
+
+
+def _is_safe(text: str) -> bool:
+    return "\0" not in text if text.isascii() else not UNSAFE.search(text)
 
 
 def cleaned(value: Any, *, field: str, repairs: Repairs, pointer: str = "") -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import UTC
 
 import pytest
 from hypothesis import given
@@ -12,20 +13,22 @@ from mnemolog.schemas.limits import DEPTH_MAX
 from mnemolog.schemas.values import (
     INTEGER_BITS_MAX,
     REPLACEMENT,
+    NotPlain,
     check_depth,
     cleaned,
     json_bytes,
     may_need_cleaning,
     parse_json,
+    plain,
     restored,
 )
 
-plain = st.text(st.characters(exclude_categories=["Cs"]))
+sound = st.text(st.characters(exclude_categories=["Cs"]))
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 )
 documents = st.recursive(
-    scalars | plain, lambda inner: st.lists(inner) | st.dictionaries(plain, inner), max_leaves=20
+    scalars | sound, lambda inner: st.lists(inner) | st.dictionaries(sound, inner), max_leaves=20
 )
 
 
@@ -42,7 +45,7 @@ def test_what_is_written_is_read_back_the_same(value):
     assert json_bytes(parse_json(json_bytes(value))) == json_bytes(value)
 
 
-@given(st.dictionaries(plain, scalars))
+@given(st.dictionaries(sound, scalars))
 def test_equal_values_are_equal_bytes_in_any_order(value):
     assert json_bytes(dict(reversed(value.items()))) == json_bytes(value)
 
@@ -139,6 +142,58 @@ def undone(value, repairs, pointer):
             for path in [f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"]
         }
     return value
+
+
+anything = st.recursive(
+    st.text()
+    | st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.datetimes()
+    | st.datetimes(timezones=st.just(UTC))
+    | st.binary(max_size=2)
+    | st.just(2**INTEGER_BITS_MAX),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3) | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(anything)
+def test_what_is_plain_is_what_cleaning_makes_of_it_with_nothing_to_repair(value):
+    try:
+        copy = plain(value)
+    except NotPlain:
+        return
+    repairs: dict = {}
+    clean = cleaned(value, field="data", repairs=repairs)
+    assert json_bytes(copy) == json_bytes(clean)
+    assert repairs == {}
+
+
+@given(documents)
+def test_json_without_a_nul_is_plain(value):
+    if "\\u0000" not in json.dumps(value):
+        assert plain(value, levels=20) == value
+
+
+def test_a_plain_copy_shares_no_container_with_its_source():
+    source = {"list": [{"a": 1}]}
+    copy = plain(source)
+    copy["list"][0]["a"] = 2
+    assert source == {"list": [{"a": 1}]}
+
+
+@pytest.mark.parametrize("value", [nested(DEPTH_MAX), [[]] * 3, {"a": ({},)}])
+def test_plain_knows_how_deep_a_value_may_be(value):
+    depth = 2 if isinstance(value, list) else 3 if "a" in value else DEPTH_MAX
+    assert json_bytes(plain(value, levels=depth)) == json_bytes(value)
+    with pytest.raises(NotPlain):
+        plain(value, levels=depth - 1)
 
 
 def test_a_lone_surrogate_and_a_nul_are_replaced_and_kept_apart():
