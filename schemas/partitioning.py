@@ -13,13 +13,13 @@ _M: Final = 0x5BD1E995
 _MASK: Final = 0xFFFFFFFF
 
 
-def partition_of(key: bytes, *, partitions: int) -> int:
-    """Return the partition of *key* in a log of *partitions*.
+def partition_of(key: bytes | None, *, partitions: int) -> int:
+    """Return the partition of *key* in a log of *partitions*; what has none goes where b"" does.
 
     >>> partition_of(b"agent-1", partitions=1)
     0
     """
-    return (murmur2(key) & 0x7FFFFFFF) % partitions
+    return (murmur2(key or b"") & 0x7FFFFFFF) % partitions
 
 
 def murmur2(data: bytes) -> int:

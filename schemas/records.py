@@ -17,11 +17,16 @@ class NewRecord:
     the log can tell, and has no effect where it can't.
     """
 
-    key: bytes
-    value: bytes
+    key: bytes | None  # None, as a missing value, only of what is no event
+    value: bytes | None
     headers: Headers
     identity: str  # 32 hexadecimal digits of (key, source, id)
     content: str  # 32 hexadecimal digits of what the event says, its time excluded
+
+    @property
+    def size(self) -> int:
+        """How many bytes key and value have."""
+        return len(self.key or b"") + len(self.value or b"")
 
 
 @dataclass(frozen=True, slots=True)

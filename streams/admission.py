@@ -22,11 +22,12 @@ def check_records(records: Sequence[NewRecord]) -> None:
 
 
 def _check_size(record: NewRecord) -> None:
-    size = len(record.value)
+    value, key = record.value or b"", record.key or b""
+    size = len(value)
     if size > EVENT_BYTES_MAX:
         limit = f"{size} bytes; an event has at most {EVENT_BYTES_MAX}"
-        raise InvalidEvent("value", record.value[:32], limit)
-    aside = len(record.key) + headers_size(record.headers)
+        raise InvalidEvent("value", value[:32], limit)
+    aside = len(key) + headers_size(record.headers)
     if aside > ASIDE_BYTES_MAX:
         limit = f"{aside} bytes; key and headers have at most {ASIDE_BYTES_MAX}"
         raise InvalidEvent("headers", record.headers[:1], limit)

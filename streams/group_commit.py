@@ -59,7 +59,7 @@ class GroupCommit:
     def append(self, records: Sequence[NewRecord], *, timeout_seconds: float) -> list[Position]:
         """Return where *records* stand, once they are durable. Raises LogUnavailable."""
         deadline = time.monotonic() + timeout_seconds
-        waiting = _Waiting(records, sum(len(r.value) + len(r.key) for r in records))
+        waiting = _Waiting(records, sum(r.size for r in records))
         self._enter(waiting, deadline)
         try:
             if self._must_lead(waiting, deadline):
