@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from mnemolog.schemas.cloudevents import Attributes, CloudEvent, NotACloudEvent, read_cloud_event
+from mnemolog.schemas.cloudevents import CloudEvent, NotACloudEvent, read_cloud_event
 from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.envelope import (
     CONTENT_TYPE,
@@ -22,8 +22,8 @@ from mnemolog.schemas.envelope import (
     checked,
 )
 from mnemolog.schemas.envelope_codec import (
-    attributes_of,
     check_extensions,
+    document_of,
     envelope_of,
     guest_envelope_of,
     repairs_text,
@@ -84,9 +84,8 @@ class Codec:
         if repairs:  # `build` cleans first; an event that was made by hand is cleaned here
             envelope = replace(envelope, repaired=repairs_text(repairs))
         check_extensions(envelope)
-        attributes = attributes_of(checked(envelope), event, tenant=self._tenant)
         written = json_text(data)  # once, for both what it says and the whole
-        value = _document(attributes, written)
+        value = document_of(checked(envelope), event, written, tenant=self._tenant)
         if len(value) > self._event_bytes_max:
             limit = f"{len(value)} bytes encoded; the limit is {self._event_bytes_max}"
             raise InvalidEvent(event.event_type, envelope.id, limit)
@@ -179,7 +178,6 @@ class Codec:
         data = self._upcasts.lifted(model.event_type, version, data, to_version=current)
         event = validated(model, data)
         envelope = checked(envelope_of(cloud_event.attributes, key, record, repairs))
-        attributes = attributes_of(envelope, event, tenant=self._tenant)
         written = json_text(data)  # once, for both what it says and the whole
         recorded = RecordedEvent(
             event=event,
@@ -189,7 +187,8 @@ class Codec:
             identity=identity,
             content=_content_of(model.event_type, current, written),
         )
-        return Ours(record, recorded, _document(attributes, written))
+        canonical = document_of(envelope, event, written, tenant=self._tenant)
+        return Ours(record, recorded, canonical)
 
     def _data(self, cloud_event: CloudEvent) -> dict[str, Any]:
         data = cloud_event.data
@@ -265,15 +264,6 @@ def content_of(event_type: str, version: int, data: Mapping[str, Any]) -> str:
 
 def _content_of(event_type: str, version: int, data: str) -> str:
     return _digest(f"[{json_text(event_type)},{version},{data}]".encode())
-
-
-def _document(attributes: Attributes, data: str) -> bytes:
-    """Return what `json_bytes` makes of *attributes* and *data*, which is canonical already.
-
-    Quotes within a text are escaped, so that the key found is the document's.
-    """
-    without = json_text({**attributes, "data": None})
-    return without.replace('"data":null', f'"data":{data}', 1).encode()
 
 
 def _digest(data: bytes) -> str:

@@ -3,11 +3,11 @@
 import json
 from contextlib import suppress
 from datetime import datetime
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
 from mnemolog.schemas.cloudevents import (
-    Attribute,
     Attributes,
     NotACloudEvent,
     check_attribute,
@@ -19,7 +19,7 @@ from mnemolog.schemas.events.base import schema_id
 from mnemolog.schemas.ids import check_id, check_name
 from mnemolog.schemas.records import LogRecord
 from mnemolog.schemas.times import instant, written
-from mnemolog.schemas.values import Repairs
+from mnemolog.schemas.values import Repairs, json_text, quoted
 
 # Attribute name -> field of the envelope, where the two differ.
 _RENAMED: Final = {
@@ -28,10 +28,17 @@ _RENAMED: Final = {
     "keyid": "key_id",
 }
 # The same of all texts that may be absent.
-_TEXTS: Final = {name: _RENAMED.get(name, name) for name in (*SCOPE_NAMES, "subject", *_RENAMED)}
+_OPTIONAL: Final = {name: _RENAMED.get(name, name) for name in (*SCOPE_NAMES, "subject", *_RENAMED)}
+# The same of all texts but the tenant, which is the codec's.
+_TEXTS: Final = {
+    "id": "id",
+    "source": "source",
+    "partitionkey": "key",
+    **{name: field for name, field in _OPTIONAL.items() if name != "tenant"},
+}
 _texts_of = attrgetter(*_TEXTS.values())
 _OURS: Final = {
-    *_TEXTS,
+    *_OPTIONAL,
     *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
     *("partitionkey", "assumedutc", "repaired", "data"),
 }
@@ -48,24 +55,37 @@ def check_extensions(envelope: Envelope) -> None:
             raise InvalidEvent(f"extensions.{name}", value, str(error)) from error
 
 
-def attributes_of(envelope: Envelope, event: Event, *, tenant: str) -> dict[str, Attribute]:
-    """Return the CloudEvents attributes of *event* in *envelope*; what is absent is left out."""
-    named = zip(_TEXTS, _texts_of(envelope), strict=True)
-    return {
-        **envelope.extensions,
-        **{name: value for name, value in named if value is not None},
-        **({"assumedutc": True} if envelope.assumed_utc else {}),
-        **({"repaired": envelope.repaired} if envelope.repaired else {}),
-        "specversion": SPEC_VERSION,
-        "id": envelope.id,
-        "source": envelope.source,
-        "type": TYPE_PREFIX + event.event_type,
-        "time": written(envelope.occurred_at),
-        "datacontenttype": "application/json",
-        "dataschema": schema_id(event.event_type, event.event_version),
-        "partitionkey": envelope.key,
-        "tenant": tenant,
-    }
+def document_of(envelope: Envelope, event: Event, data: str, *, tenant: str) -> bytes:
+    """Return the CloudEvent of *event* in *envelope* as canonical JSON; *data* is that already.
+
+    What is absent is left out.
+    """
+    texts = zip(_TEXTS, _texts_of(envelope), strict=True)
+    members = [f'"{name}":{quoted(text)}' for name, text in texts if text is not None]
+    members += [f'"{name}":{json_text(value)}' for name, value in envelope.extensions.items()]
+    members += _kind_members(event.event_type, event.event_version)
+    members += (
+        f'"time":"{written(envelope.occurred_at)}"',
+        f'"tenant":{quoted(tenant)}',
+        f'"data":{data}',
+    )
+    if envelope.assumed_utc:
+        members.append('"assumedutc":true')
+    if envelope.repaired:
+        members.append(f'"repaired":{quoted(envelope.repaired)}')
+    members.sort()  # by name: what ends a name sorts before all that names are made of
+    return f"{{{','.join(members)}}}".encode()
+
+
+@lru_cache(maxsize=128)
+def _kind_members(event_type: str, version: int) -> tuple[str, ...]:
+    """Return what the documents of all events of a type and version have in common."""
+    return (
+        f'"specversion":"{SPEC_VERSION}"',
+        f'"type":{quoted(TYPE_PREFIX + event_type)}',
+        '"datacontenttype":"application/json"',
+        f'"dataschema":{quoted(schema_id(event_type, version))}',
+    )
 
 
 def envelope_of(attributes: Attributes, key: str, record: LogRecord, repairs: Repairs) -> Envelope:
@@ -74,7 +94,9 @@ def envelope_of(attributes: Attributes, key: str, record: LogRecord, repairs: Re
     An event without a time happened when the log took it.
     """
     occurred_at, assumed = _time(attributes, record)
-    texts = {field: _text(attributes, name) for name, field in _TEXTS.items() if name in attributes}
+    texts = {
+        field: _text(attributes, name) for name, field in _OPTIONAL.items() if name in attributes
+    }
     return Envelope(
         id=str(attributes["id"]),
         source=str(attributes["source"]),

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -40,6 +41,11 @@ def json_bytes(value: Any) -> bytes:
 def json_text(value: Any) -> str:
     """Return what `json_bytes` encodes."""
     return _ENCODER.encode(value)
+
+
+def quoted(text: str) -> str:
+    """Return what `json_text` makes of a text."""
+    return encode_basestring(text)
 
 
 def parse_json(data: bytes, *, field: str = "value") -> Any:
