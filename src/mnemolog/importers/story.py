@@ -1,0 +1,177 @@
+"""A session on its way into the log: its start, what came last, its calls, its end.
+
+For formats that write line by line what an agent does. Nothing here knows a format. All that is
+remembered is bounded, and what is forgotten costs a link at most: ids are derived all the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from mnemolog.importers.base import CALL, ITEM, Placed, Telling
+from mnemolog.importers.bounded import Bounded
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.events import Event
+from mnemolog.schemas.events.experience import (
+    ActionFinished,
+    ActionStarted,
+    SessionEnded,
+    SessionStarted,
+)
+from mnemolog.schemas.ids import check_id
+
+CALLS_MAX: Final = 4_096  # of a session that are remembered, answered or not; the oldest go first
+TOLD_MAX: Final = 65_536  # ids of a file that are remembered, so that a repeat is told once
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where in a file something stands, when it happened, and what the source calls it."""
+
+    place: str
+    at: datetime
+    item: str | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """A call of a tool; its action has the id of the event that started it."""
+
+    action: str
+    tool: str
+    is_open: bool = True
+
+
+class Told:
+    """The ids that were told of a file: each event is told once."""
+
+    def __init__(self) -> None:
+        self._ids: Bounded[str, None] = Bounded(TOLD_MAX)
+
+    def is_first(self, event_id: str) -> bool:
+        """Say whether *event_id* is new, and remember it."""
+        if event_id in self._ids:
+            return False
+        self._ids[event_id] = None
+        return True
+
+
+class Story:
+    """Tells one session. `previous` is the event that was told last, or repeated."""
+
+    def __init__(self, telling: Telling, told: Told) -> None:
+        self.telling = telling
+        self.previous: str | None = None
+        self.is_closed = False
+        self._told = told
+        self._calls: Bounded[str, Call] = Bounded(CALLS_MAX)
+
+    def tell(
+        self,
+        model: type[Event],
+        fields: Mapping[str, Any],
+        here: Here,
+        *,
+        name: tuple[str, ...],
+        cause: str | None,
+        call: str | None = None,
+    ) -> list[Placed]:
+        """Tell an event, whose id *name* gives within the format; nothing if it was told."""
+        event_id = self.telling.id_of(*name)
+        self.previous = event_id
+        if not self._told.is_first(event_id):
+            return []
+        draft = self.telling.draft(
+            model,
+            fields,
+            event_id=event_id,
+            occurred_at=here.at,
+            cause=cause,
+            extensions={**_extension(ITEM, here.item), **_extension(CALL, call)},
+        )
+        return [Placed(here.place, draft)]
+
+    def start(
+        self, fields: Mapping[str, Any], here: Here, *, name: tuple[str, ...], cause: str | None
+    ) -> list[Placed]:
+        """Tell that the session began, or that it goes on after its end."""
+        self.is_closed = False
+        return self.tell(SessionStarted, fields, here, name=name, cause=cause)
+
+    def close(
+        self, fields: Mapping[str, Any], here: Here, *, name: tuple[str, ...]
+    ) -> list[Placed]:
+        """Tell that the session ended."""
+        self.is_closed = True
+        return self.tell(SessionEnded, fields, here, name=name, cause=self.previous)
+
+    # Calls
+
+    def call(
+        self,
+        key: str,
+        fields: Mapping[str, Any],
+        here: Here,
+        *,
+        name: tuple[str, ...],
+        cause: str | None,
+    ) -> list[Placed]:
+        """Tell a call, which *key* names; an open one of that name gets no answer any more."""
+        action = self.telling.id_of(*name)
+        earlier = self._calls.get(key)
+        is_known = earlier is not None and earlier.action == action
+        found = [] if earlier is None or is_known else self._orphan(earlier, here)
+        started = {**fields, "action": action}
+        told = self.tell(ActionStarted, started, here, name=name, cause=cause, call=key)
+        if not is_known:  # a repeat of one that was forgotten is answered, for all one knows
+            self._calls[key] = Call(action, str(fields["tool"]), is_open=bool(told))
+        return found + told
+
+    def answer(
+        self, key: str, fields: Mapping[str, Any], here: Here, *, otherwise: tuple[str, ...]
+    ) -> list[Placed]:
+        """Tell the answer to the newest call that *key* names; one of no known call has no cause.
+
+        *otherwise* names the action of such a one.
+        """
+        call = self._calls.get(key)
+        action = self.telling.id_of(*otherwise) if call is None else call.action
+        if call is not None:
+            call.is_open = False
+        tool = None if call is None else call.tool
+        finished = {"action": action, "tool": tool, **fields}
+        name, cause = ("answer", action), None if call is None else action
+        return self.tell(ActionFinished, finished, here, name=name, cause=cause, call=key)
+
+    def orphan_calls(self, here: Here) -> list[Placed]:
+        """Tell of each open call that no answer will come, for history went on without it."""
+        return [placed for call in self._calls.values() for placed in self._orphan(call, here)]
+
+    def action_of(self, key: str) -> str | None:
+        """Return the action of the newest call that *key* names, if it is remembered."""
+        call = self._calls.get(key)
+        return None if call is None else call.action
+
+    def open_calls(self) -> dict[str, Call]:
+        """Return the calls without an answer, the oldest first."""
+        return {key: call for key, call in self._calls.items() if call.is_open}
+
+    def _orphan(self, call: Call, here: Here) -> list[Placed]:
+        if not call.is_open:
+            return []
+        call.is_open = False
+        previous = self.previous
+        fields = {"action": call.action, "tool": call.tool, "success": False, "orphaned": True}
+        name = ("orphan", call.action)
+        told = self.tell(ActionFinished, fields, here, name=name, cause=call.action)
+        self.previous = previous  # what comes next doesn't answer it
+        return told
+
+
+def _extension(name: str, value: str | None) -> dict[str, str]:
+    """Return an extension, or none where *value* may not be one."""
+    try:
+        return {} if value is None else {name: check_id(value, field=name)}
+    except InvalidEvent:
+        return {}
