@@ -30,9 +30,9 @@ _ENCODED_CHARS_MAX: Final = 120
 def fresh_id() -> str:
     """Return a new UUIDv7: unique, and roughly ordered by the time of its making (RFC 9562)."""
     milliseconds = time.time_ns() // 1_000_000
-    chance = int.from_bytes(os.urandom(10))
-    bits = (milliseconds & (1 << 48) - 1) << 80 | 0x7 << 76 | (chance >> 68 & 0xFFF) << 64
-    return str(UUID(int=bits | 0b10 << 62 | chance & (1 << 62) - 1))
+    chance = os.urandom(10).hex()
+    variant = "89ab"[int(chance[3], 16) & 3]
+    return _dashed(f"{milliseconds & (1 << 48) - 1:012x}7{chance[:3]}{variant}{chance[4:19]}")
 
 
 def derived_id(*parts: str) -> str:
@@ -41,8 +41,11 @@ def derived_id(*parts: str) -> str:
     >>> derived_id("a", "bc") == derived_id("ab", "c")
     False
     """
-    digits = _uuid5_digits(joined(parts))
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    return _dashed(_uuid5_digits(joined(parts)))
+
+
+def _dashed(digits: str) -> str:
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def _uuid5_digits(name: str) -> str:

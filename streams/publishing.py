@@ -20,12 +20,14 @@ from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.times import instant
 from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
 
+Moment = tuple[datetime, bool]  # in UTC, and whether its zone was assumed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """An event that somebody wants to append; unchecked. `fields` are the event's own.
 
-    Without an id it gets a fresh one, without a time the present one.
+    Without an id it gets a fresh one, without a time the time of the call that appends it.
     """
 
     model: type[Event]
@@ -94,7 +96,8 @@ class Publisher:
         if len(drafts) > APPEND_RECORDS_MAX:
             limit = f"at most {APPEND_RECORDS_MAX} events a call"
             raise InvalidEvent("events", len(drafts), limit)
-        built = [self._built(draft) for draft in drafts]
+        present = self._present()
+        built = [self._built(draft, present) for draft in drafts]
         return self.append_built(built, timeout_seconds=timeout_seconds)
 
     def append_built(
@@ -107,8 +110,8 @@ class Publisher:
         records = [self.record(event, envelope) for event, envelope in built]
         positions = self._log.append(records, timeout_seconds=timeout_seconds) if records else []
         return [
-            Appended(envelope.id, envelope.identity, event.event_type, position)
-            for (event, envelope), position in zip(built, positions, strict=True)
+            Appended(envelope.id, record.identity, event.event_type, position)
+            for (event, envelope), record, position in zip(built, records, positions, strict=True)
         ]
 
     def record(self, event: Event, envelope: Envelope) -> NewRecord:
@@ -121,7 +124,7 @@ class Publisher:
         The ids are derived from the draft's id and the partition, so that a retry with that id,
         after a crash in between, completes the set and doubles nothing.
         """
-        event, envelope = self._built(replace(draft, agent=None))
+        event, envelope = self._built(replace(draft, agent=None), self._present())
         copies = []
         for partition in range(self._log.partitions):
             key = governance_key(partition, partitions=self._log.partitions)
@@ -129,10 +132,13 @@ class Publisher:
             copies.append((event, replace(envelope, id=event_id, key=key)))
         return self.append_built(copies)
 
-    def _built(self, draft: Draft) -> tuple[Event, Envelope]:
+    def _present(self) -> Moment:
+        return instant(self._now(), field="occurred_at")
+
+    def _built(self, draft: Draft, present: Moment) -> tuple[Event, Envelope]:
         event, repairs = build(draft.model, draft.fields)
-        moment = self._now() if draft.occurred_at is None else draft.occurred_at
-        occurred_at, assumed = instant(moment, field="occurred_at")
+        told = draft.occurred_at
+        occurred_at, assumed = present if told is None else instant(told, field="occurred_at")
         envelope = Envelope(
             id=self._new_id() if draft.id is None else draft.id,
             source=draft.source,
