@@ -2,6 +2,7 @@
 
 MnemologError
 ├── InvalidEvent        the caller's fault: field, value and limit are named; do not retry
+│   └── EventTooLarge   it is larger, encoded, than an event may be; both sizes are named
 ├── InvalidSetting      the operator's fault: a setting or an argument makes no sense
 │   └── NeedsRebuild    a generation was built by another version of its fold
 ├── NotFound            what was asked for is not known
@@ -12,7 +13,9 @@ MnemologError
 ├── LeaseHeld           another process keeps this folder's projections
 ├── Parked              an event of this key waits, and what was asked for waits behind it
 ├── Damaged             a file or row does not match its checksum
-│   └── LogDamaged      the log itself: no projection can bring it back
+│   ├── LogDamaged      the log itself: no projection can bring it back
+│   └── BlobDamaged     a text beside the log is not what its event names
+│       └── BlobMissing it is not there at all
 ├── Circular            a chain of parents leads back to itself; its ids are named
 ├── LogReplaced         the log is not the one that this projection was built from
 ├── HistoryLost         the log's start is gone and no archive covers it
@@ -43,6 +46,18 @@ class InvalidEvent(MnemologError):
         self.value = value
         self.limit = limit
         super().__init__(f"{field} = {shown(value)}: {limit}")
+
+
+class EventTooLarge(InvalidEvent):
+    """An event is larger than one may be, once it is encoded."""
+
+    code = "event_too_large"
+    hint = "With `blobs` on large texts go beside the log; many values are several events."
+
+    def __init__(self, event_type: str, event_id: str, *, size: int, size_max: int) -> None:
+        self.size = size
+        self.size_max = size_max
+        super().__init__(event_type, event_id, f"{size} bytes encoded; the limit is {size_max}")
 
 
 class InvalidSetting(MnemologError):
@@ -165,6 +180,30 @@ class LogDamaged(Damaged):
     hint = "No projection can bring it back: restore the log from a backup."
 
 
+class BlobDamaged(Damaged):
+    """A blob beside the log is not what its event names: the event has the head of the text."""
+
+    code = "blob_damaged"
+    hint = "Restore the blob from a backup, or append its text again: it is the same blob."
+
+    def __init__(self, sha256: str, reason: str) -> None:
+        self.sha256 = sha256
+        super().__init__(f"blob {sha256}", reason)
+
+
+class BlobMissing(BlobDamaged):
+    """A blob that an event names is not in the store."""
+
+    code = "blob_missing"
+    hint = (
+        "Is `blobs_folder` the one that the event's writer used? `mnemolog config` shows it. "
+        "Else restore the blob from a backup."
+    )
+
+    def __init__(self, sha256: str, store: str) -> None:
+        super().__init__(sha256, f"it is not in {store}")
+
+
 class Circular(MnemologError):
     """A chain of parents leads back to itself."""
 
@@ -213,6 +252,9 @@ class HistoryDiverged(MnemologError):
 
 def shown(value: Any) -> str:
     """Return *value* for a message: short, on one line, always encodable."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - too deep, too many digits, or a repr that fails
+        text = f"<{type(value).__name__}>"
     safe = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return safe if len(safe) <= VALUE_SHOWN_CHARS_MAX else safe[: VALUE_SHOWN_CHARS_MAX - 1] + "…"
