@@ -7,16 +7,20 @@ value is the data. Here only the form is checked; what the attributes mean is th
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from mnemolog.schemas.envelope import CONTENT_TYPE, SCOPE_NAMES, SPEC_VERSION
 from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.records import LogRecord
+from mnemolog.schemas.foreign import mark_in
+from mnemolog.schemas.records import Headers, LogRecord
 from mnemolog.schemas.values import UNSAFE, parse_json
 
 Attribute = str | int | bool
 Attributes = dict[str, Attribute]
+
+RECORDED_TIME: Final = "recordedtime"  # extension: when the first log took the event
 
 _REQUIRED: Final = ("id", "source", "type")
 _NAME = re.compile(r"[a-z0-9]+")
@@ -56,17 +60,37 @@ class CloudEvent:
 
 def read_cloud_event(record: LogRecord) -> CloudEvent:
     """Return the CloudEvent in *record*, of either mode. Raises NotACloudEvent with the reason."""
+    headers = dict(record.headers)
+    if (mark := mark_in(headers)) is not None:
+        raise NotACloudEvent(mark.reason)
     if record.value is None:
         raise NotACloudEvent("a tombstone")
     if not record.value:
         raise NotACloudEvent("empty")
-    headers = dict(record.headers)
     try:
         if _BINARY_PREFIX + "specversion" in headers:
             return _binary(headers, record.value)
         return _structured(headers.get("content-type") or CONTENT_TYPE.encode(), record.value)
     except InvalidEvent as error:
         raise NotACloudEvent(str(error)) from error
+
+
+def binary_form(document: Mapping[str, Any]) -> tuple[bytes, Headers] | None:
+    """Return the value and the headers that say in binary mode what *document* says, if they can.
+
+    They can for data that is no JSON, with texts alone around it. Base64 is a third larger.
+    """
+    attributes = {name: value for name, value in document.items() if name != "data_base64"}
+    content_type = attributes.pop("datacontenttype", "json")
+    texts = all(isinstance(value, str) for value in (content_type, *attributes.values()))
+    if not texts or "json" in content_type or "data" in attributes:
+        return None
+    try:
+        data = base64.b64decode(document["data_base64"], validate=True)
+    except (KeyError, TypeError, ValueError):
+        return None
+    named = {"content-type": content_type, **{f"ce_{name}": v for name, v in attributes.items()}}
+    return data, tuple((name, v.encode("utf-8", "surrogatepass")) for name, v in named.items())
 
 
 def _structured(content_type: bytes, value: bytes) -> CloudEvent:

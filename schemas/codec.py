@@ -12,7 +12,12 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from mnemolog.schemas.cloudevents import CloudEvent, NotACloudEvent, read_cloud_event
+from mnemolog.schemas.cloudevents import (
+    RECORDED_TIME,
+    CloudEvent,
+    NotACloudEvent,
+    read_cloud_event,
+)
 from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.envelope import (
     CONTENT_TYPE,
@@ -51,6 +56,8 @@ from mnemolog.schemas.values import (
 )
 
 _TOO_LONG: Final = {"string_too_long", "too_long"}
+# Of a guest's attributes: which log has it, and when; the same event may come by another.
+_NOT_SAID: Final = frozenset({"partitionkey", "tenant", "time", RECORDED_TIME})
 _HEADERS: Final = (("content-type", CONTENT_TYPE.encode()),)
 
 
@@ -67,12 +74,12 @@ class Codec:
         key_ring: KeyRing | None = None,
         event_bytes_max: int = EVENT_BYTES_MAX,
     ) -> None:
-        self._tenant = tenant
-        self._partitions = partitions
+        self.tenant = tenant
+        self.partitions = partitions
         self._registry = registry or built_in()
         self._upcasts = upcasts or Upcasts(STEPS, events=self._registry.events())
         self._key_ring = key_ring or EmptyKeyRing()
-        self._event_bytes_max = event_bytes_max
+        self.event_bytes_max = event_bytes_max
 
     def encode(self, event: Event, envelope: Envelope) -> NewRecord:
         """Return the record of *event* within *envelope*.
@@ -85,9 +92,9 @@ class Codec:
             envelope = replace(envelope, repaired=repairs_text(repairs))
         check_extensions(envelope)
         written = json_text(data)  # once, for both what it says and the whole
-        value = document_of(checked(envelope), event, written, tenant=self._tenant)
-        if len(value) > self._event_bytes_max:
-            limit = f"{len(value)} bytes encoded; the limit is {self._event_bytes_max}"
+        value = document_of(checked(envelope), event, written, tenant=self.tenant)
+        if len(value) > self.event_bytes_max:
+            limit = f"{len(value)} bytes encoded; the limit is {self.event_bytes_max}"
             raise InvalidEvent(event.event_type, envelope.id, limit)
         return NewRecord(
             key=envelope.key.encode(),
@@ -114,7 +121,7 @@ class Codec:
         # The hard limit, not the setting: what stands on the log was taken under another one.
         if record.value is not None and len(record.value) > EVENT_BYTES_MAX:
             raise NotACloudEvent(f"{len(record.value)} bytes; the limit is {EVENT_BYTES_MAX}")
-        if attributes.get("tenant", self._tenant) != self._tenant:
+        if attributes.get("tenant", self.tenant) != self.tenant:
             raise NotACloudEvent(f"an event of tenant {attributes['tenant']!r}")
         try:
             written = None if record.key is None else record.key.decode("utf-8")
@@ -128,7 +135,7 @@ class Codec:
                 f"the record's key {written[:40]!r} is not the event's {key[:40]!r}"
             )
         if (
-            partition_of(key.encode(errors="replace"), partitions=self._partitions)
+            partition_of(key.encode(errors="replace"), partitions=self.partitions)
             != record.partition
         ):
             raise NotACloudEvent("in a wrong partition; see docs/publishing.md for the partitioner")
@@ -187,7 +194,7 @@ class Codec:
             identity=identity,
             content=_content_of(model.event_type, current, written),
         )
-        canonical = document_of(envelope, event, written, tenant=self._tenant)
+        canonical = document_of(envelope, event, written, tenant=self.tenant)
         return Ours(record, recorded, canonical)
 
     def _data(self, cloud_event: CloudEvent) -> dict[str, Any]:
@@ -208,11 +215,12 @@ class Codec:
 def _guest(record: LogRecord, cloud_event: CloudEvent, key: str) -> Decoded:
     try:
         envelope = guest_envelope_of(cloud_event.attributes, key, record)
-        canonical = json_bytes(cleaned(cloud_event.document(), field="event", repairs={}))
+        document = cleaned(cloud_event.document(), field="event", repairs={})
     except InvalidEvent as error:
         return Foreign(record, str(error))
     event_type = str(cloud_event.attributes["type"])
-    return Guest(record, envelope, envelope.identity, event_type, _digest(canonical), canonical)
+    content = _digest(json_bytes({n: v for n, v in document.items() if n not in _NOT_SAID}))
+    return Guest(record, envelope, envelope.identity, event_type, content, json_bytes(document))
 
 
 def build(model: type[Event], fields: Mapping[str, Any]) -> tuple[Event, Repairs]:

@@ -6,7 +6,10 @@ librdkafka's default differs ("consistent_random"); see docs/publishing.md.
 from functools import lru_cache
 from typing import Final
 
-from mnemolog.schemas.ids import RESERVED_PREFIX
+from mnemolog.schemas.ids import RESERVED_PREFIX, derived_id
+
+GOVERNANCE_KEY: Final = f"{RESERVED_PREFIX}governance"  # of what is on its way to every partition
+COPY_OF: Final = "copyof"  # extension of a governance event's copies: the id of the event itself
 
 _SEED: Final = 0x9747B28C
 _M: Final = 0x5BD1E995
@@ -37,12 +40,23 @@ def murmur2(data: bytes) -> int:
     return value ^ value >> 15
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2048)
 def governance_key(partition: int, *, partitions: int) -> str:
     """Return the key of governance events for *partition*: the first number that lands there."""
     number = 0
     while True:
-        key = f"{RESERVED_PREFIX}governance-{number}"
+        key = f"{GOVERNANCE_KEY}-{number}"
         if partition_of(key.encode(), partitions=partitions) == partition:
             return key
         number += 1
+
+
+def governance_copy(event_id: str, partition: int, *, partitions: int) -> tuple[str, str]:
+    """Return id and key of the copy for *partition* of the governance event *event_id*."""
+    copy_id = derived_id("governance", event_id, str(partition))
+    return copy_id, governance_key(partition, partitions=partitions)
+
+
+def is_governance_key(key: str) -> bool:
+    """Say whether *key* is that of a governance event or of one of its copies."""
+    return key == GOVERNANCE_KEY or key.startswith(f"{GOVERNANCE_KEY}-")
