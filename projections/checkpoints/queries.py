@@ -16,6 +16,7 @@ from mnemolog.projections.checkpoints.stored import (
 from mnemolog.projections.sqlite_store import marks
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.times import microseconds
+from mnemolog.schemas.values import UNSAFE
 
 _EVENT_COLUMNS: Final = (
     *("partition", '"offset"', "identity", "recorded_at", "occurred_at", "key", "agent", "user"),
@@ -35,7 +36,7 @@ _AFTER: Final = (
 # As many actions of one id as were finished are finished, the first ones first: so neither a
 # repeated id nor an end that comes before its start matters. Those said to be orphaned follow.
 _COUNT: Final = "SELECT count(*) FROM actions n WHERE n.key = a.key AND n.action = a.action"
-_STARTED: Final = f"{_COUNT} AND n.part = 'started' AND n.\"offset\" <= a.\"offset\""
+_STARTED: Final = f'{_COUNT} AND n.part = \'started\' AND n."offset" <= a."offset"'
 _STATUS: Final = f"""CASE
     WHEN ({_STARTED}) <= ({_COUNT} AND n.part = 'finished') THEN 'finished'
     WHEN ({_STARTED}) <= ({_COUNT} AND n.part IN ('finished', 'orphaned')) THEN 'orphaned'
@@ -64,12 +65,19 @@ class Where:
         return Where([*self.conditions, condition], [*self.values, *values])
 
     def equal(self, named: Mapping[str, str | None], *, table: str) -> "Where":
-        """Return this with the columns that are *named* having those values; None is any."""
+        """Return this with the columns that are *named* having those values; None is any.
+
+        A text that no row can hold, with a lone surrogate in it, matches none.
+        """
         where = self
         for column, value in named.items():
             if value is not None:
-                where = where.and_(f"{table}.{column} = ?", value)
+                where = where.is_(f"{table}.{column}", value)
         return where
+
+    def is_(self, column: str, value: str) -> "Where":
+        """Return this with *column* having *value*."""
+        return self.and_("0") if UNSAFE.search(value) else self.and_(f"{column} = ?", value)
 
     def within(self, *, before: datetime | None, known_at: Mapping[int, int] | None) -> "Where":
         """Return this for what happened *before*, in the log up to the offsets of *known_at*."""

@@ -194,7 +194,7 @@ class CheckpointReader:
 
     def of_event(self, event_id: str) -> Sequence[TimelineEntry]:
         """Return the events of this id, those that were forgotten too."""
-        return [*self._events(Where().and_("t.event_id = ?", event_id))]
+        return [*self._events(Where().is_("t.event_id", event_id))]
 
     def _last(self, where: Where, rows_max: int) -> tuple[TimelineEntry, ...]:
         return tuple(reversed([*islice(self._events(where), max(rows_max, 0))]))

@@ -1,7 +1,7 @@
 """What an agent asks, checked whole before anything is read: every bound has its name here."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -114,7 +114,8 @@ def _utc(name: str, value: datetime | None) -> datetime | None:
 
 
 def _check_names(name: str, values: Sequence[str], count_max: int) -> None:
-    if isinstance(values, str) or len(values) > count_max:
+    is_list = isinstance(values, Collection) and not isinstance(values, str | bytes | Mapping)
+    if not is_list or len(values) > count_max:
         raise InvalidSetting(name, values, f"a list of at most {count_max} names")
     for value in values:
         if (
@@ -140,4 +141,6 @@ def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
+from mnemolog import asked as check
 from mnemolog.engine import Engine, present
 from mnemolog.projections.kinds import ANALYTICS
 from mnemolog.projections.memories.rows import Filter, MemoryRow
@@ -182,6 +183,7 @@ class Asker:
         """Return where *task* stands: its newest sound checkpoint and what came after it."""
         from mnemolog.projections.checkpoints.resume import resume  # noqa: PLC0415
 
+        check.names(task=task)
         self._wait(after)
         reader = self._readers.checkpoints()
         if reader is None:
@@ -199,13 +201,11 @@ class Asker:
         after: Token | None = None,
     ) -> "Sequence[TimelineEntry]":
         """Return the last events of an agent, a task, a session or a project, oldest first."""
+        asked = check.names(agent=agent, task=task, session=session, project=project)
+        count = check.rows(rows_max)
         self._wait(after)
         reader = self._readers.checkpoints()
-        if reader is None:
-            return []
-        return reader.timeline(
-            agent=agent, task=task, session=session, project=project, rows_max=rows_max
-        )
+        return [] if reader is None else reader.timeline(**asked, rows_max=count)
 
     def checkpoints(
         self,
@@ -216,11 +216,10 @@ class Asker:
         after: Token | None = None,
     ) -> "Sequence[SavedCheckpoint]":
         """Return saved checkpoints of a task and an agent, the newest first."""
+        asked, count = check.names(task=task, agent=agent), check.rows(rows_max)
         self._wait(after)
         reader = self._readers.checkpoints()
-        if reader is None:
-            return []
-        return reader.list(task=task, agent=agent, rows_max=rows_max)
+        return [] if reader is None else reader.list(**asked, rows_max=count)
 
     def saved(self, ref: Ref, *, after: Token | None = None) -> "CheckpointWithVector":
         """Return a checkpoint whole, with its vector if the cache has it. Raises NotFound."""

@@ -125,8 +125,9 @@ class Memory(Writer, Asker):
         **scope: Unpack[Scope],
     ) -> Appended:
         """Save a state from which work can go on; its id is the event's."""
-        event_id = scope.get("id") or fresh_id()
-        moment = scope.get("occurred_at") or present()
+        given, when = scope.get("id"), scope.get("occurred_at")
+        event_id = fresh_id() if given is None else given
+        moment = present() if when is None else when
         state = {
             "id": event_id,
             "timestamp": moment,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol, TypedDict
 
+from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import ModelUse
 
 _MEMORY_ID: Final = re.compile(r"mem_[0-9a-f]{32}")
@@ -50,8 +51,11 @@ class Scope(Names, total=False):
 
 
 def ref_id(ref: Ref) -> str:
-    """Return the id that *ref* is or has."""
-    return ref if isinstance(ref, str) else ref.id
+    """Return the id that *ref* is or has. Raises InvalidEvent for what is and has none."""
+    found = ref if isinstance(ref, str) else getattr(ref, "id", None)
+    if not isinstance(found, str):
+        raise InvalidEvent("reference", ref, "an event, memory or decision: its id, or what has it")
+    return found
 
 
 def ref_identity(ref: Ref) -> str | None:

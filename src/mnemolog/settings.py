@@ -93,7 +93,7 @@ class Settings:
 
     def check(self) -> None:
         """Raise InvalidSetting for the first value that can't be used."""
-        if not self["data"].strip():
+        if not self["data"].strip() or not _is_path(self["data"]):
             raise InvalidSetting("data", self["data"], f"a folder, or {IN_MEMORY}")
         try:
             check_tenant(self.tenant, field="tenant")
@@ -107,8 +107,17 @@ class Settings:
 
     def _check_number(self, name: str, *, least: int, most: int) -> None:
         value = self[name]
-        if not (value.isdecimal() and least <= int(value) <= most):
+        is_number = value.isdecimal() and len(value) <= len(str(most))
+        if not (is_number and least <= int(value) <= most):
             raise InvalidSetting(name, value, f"{least} to {most}")
+
+
+def _is_path(text: str) -> bool:
+    """Say whether the system could have a file of this name: no NUL, no lone surrogate of ours."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _resolved(name: str, argument: str | None) -> Setting:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from typing import Final
 
+from mnemolog import asked as check
 from mnemolog.engine import Engine
 from mnemolog.ledgers import applied, parked_at
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
@@ -35,6 +36,8 @@ def wait_for(
     and then how many seconds it has waited. Raises TimedOut, or Parked if an event that *token*
     names could not be applied.
     """
+    check.token(token)
+    check.seconds(timeout_seconds)
     names = set(projections)
     began = time.monotonic()
     if ANALYTICS in names:

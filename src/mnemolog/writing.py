@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Final, Literal, Unpack
 
 from mnemolog.schemas.envelope import DEFAULT_SOURCE, TYPE_PREFIX
@@ -19,8 +21,6 @@ from mnemolog.streams.publishing import Appended, Draft, Publisher
 
 _IN_EVENT = ("tags", "model_use")
 ERROR_CHARACTERS_MAX: Final = 10_000  # of an exception's words; a result is the caller's to bound
-
-
 _EVENTS: Final = {event.event_type: event for event in ALL_EVENTS}
 
 
@@ -145,8 +145,8 @@ class Writer:
         **scope: Unpack[Scope],
     ) -> Appended:
         """Record a choice, and the events and memories it rests on: that counts as their use."""
-        if isinstance(because, str):
-            raise InvalidEvent("because", because, "a list of events and memories, not one text")
+        if isinstance(because, str | bytes | Mapping) or not isinstance(because, Iterable):
+            raise InvalidEvent("because", because, "a list of events and memories")
         rests_on = list(because)
         fields = {
             "what": what,
@@ -227,7 +227,7 @@ class Writer:
         fields = {
             "target": ref_id(target),
             "target_kind": kind,
-            "score": float(score),
+            "score": _real(score),
             "label": label,
             "comment": comment,
             "given_by": given_by,
@@ -251,8 +251,8 @@ class Writer:
         fields = {
             "text": text,
             "kind": kind,
-            "importance": None if importance is None else float(importance),
-            "confidence": None if confidence is None else float(confidence),
+            "importance": _real(importance),
+            "confidence": _real(confidence),
             "valid_from": valid_from,
             "valid_until": valid_until,
             "stated_by": stated_by,
@@ -270,6 +270,14 @@ class Writer:
         return self._append(
             memory.MemoryPinned, {"memory": ref_id(target), "pinned": pinned}, scope
         )
+
+
+def _real(value: Any) -> Any:
+    """Return a number of any type as a float; what is none is for the event to refuse."""
+    if isinstance(value, Real | Decimal) and not isinstance(value, bool):
+        with suppress(OverflowError, ValueError):  # 10 ** 400, and Decimal("sNaN")
+            return float(value)
+    return value
 
 
 def _passed(began: float) -> timedelta:

@@ -68,7 +68,7 @@ def test_a_message_that_can_not_be_read_is_named_and_its_neighbours_come(log, tm
         run(task_id={"odd": 1}),
         run(task_id="../../etc"),
         run(trial="\x00"),
-        run(task_id="x" * 300),
+        run(task_id="x" * 1_025),
         run(info={"task": {"user_id": ["x"]}}),
         {"messages": "none"},
         {"traj": None},
