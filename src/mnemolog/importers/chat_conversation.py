@@ -51,7 +51,8 @@ class Conversation:
     """Tells one conversation: `hear` each message in order, then `end`.
 
     *format_name* and *link* say how messages are identified: *link* gives the digest that names a
-    message, of the one before it and the message.
+    message, of the one before it and the message. *answers_follow* says that an answer follows its
+    call at once: a call which something else follows is orphaned.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Conversation:
         seconds: Clock,
         format_name: str = FORMAT,
         link: Callable[[str, Any], str] = linked,
+        answers_follow: bool = False,
     ) -> None:
         self._run = run
         self._source = source
@@ -70,6 +72,7 @@ class Conversation:
         self._seconds = seconds
         self._format = format_name
         self._link = link
+        self._answers_follow = answers_follow
         self._moment: datetime  # of that message
         self._heard = 0
         self._digest = ""  # of all that was said so far
@@ -107,6 +110,11 @@ class Conversation:
             yield from self._judge(self._run.reward)
 
     @property
+    def previous(self) -> str | None:
+        """The id of the last event that was told, if any was."""
+        return None if self._teller is None else self._teller.previous
+
+    @property
     def teller(self) -> Teller:
         """Who tells it, at the present message."""
         assert self._teller is not None, "events come after `_begin`"
@@ -131,6 +139,7 @@ class Conversation:
     def _say(self, message: Message) -> Iterator[Found]:
         """Tell the words, if there are any, and then the calls, which the words caused."""
         teller = self.teller
+        yield from teller.orphan()  # an answer comes before the next word, or never
         if message.text or message.parts or not message.calls:
             said = {"role": message.role, "text": message.text, "speaker": message.name}
             parts = {"parts": list(message.parts)} if message.parts else {}

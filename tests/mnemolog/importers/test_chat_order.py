@@ -78,13 +78,20 @@ def test_an_id_that_repeats_in_a_run_means_its_newest_call(log, tmp_path):
     assert {made.envelope.extensions["sourcecall"] for made in log.of(ActionStarted)} == {"c1"}
 
 
-def test_a_call_without_a_result_stays_without_an_end(log, tmp_path):
+def test_a_call_that_history_passes_without_a_result_is_orphaned(log, tmp_path):
     log.take(
         json_file(tmp_path, [asks(call("a")), user("forget it"), asks(call("a")), answer("x")])
     )
-    orphan, answered = (made.recorded.event.action for made in log.of(ActionStarted))
-    assert [made.recorded.event.action for made in log.of(ActionFinished)] == [answered]
-    assert orphan != answered
+    passed, answered = (made.recorded.event.action for made in log.of(ActionStarted))
+    ends = [made.recorded.event for made in log.of(ActionFinished)]
+    assert [(end.action, end.orphaned) for end in ends] == [(passed, True), (answered, False)]
+
+
+def test_a_call_at_the_very_end_stays_open_and_the_result_that_follows_ends_it(log, tmp_path):
+    log.take(json_file(tmp_path, [asks(call("a"))]))
+    assert log.of(ActionFinished) == []
+    log.take(json_file(tmp_path, [asks(call("a")), answer("x")]))
+    assert [made.recorded.event.result for made in log.of(ActionFinished)] == ["x"]
 
 
 def test_a_result_without_a_call_is_kept_without_a_cause(log, tmp_path):
