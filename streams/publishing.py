@@ -13,8 +13,8 @@ from mnemolog.schemas.envelope import DEFAULT_SOURCE, Envelope, key_of
 from mnemolog.schemas.envelope_codec import repairs_text
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import Event
-from mnemolog.schemas.ids import derived_id, fresh_id, memory_id
-from mnemolog.schemas.partitioning import governance_key
+from mnemolog.schemas.ids import fresh_id, memory_id
+from mnemolog.schemas.partitioning import COPY_OF, governance_copy
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.times import instant
@@ -114,6 +114,11 @@ class Publisher:
             for (event, envelope), record, position in zip(built, records, positions, strict=True)
         ]
 
+    @property
+    def codec(self) -> Codec:
+        """What makes records of events, for this log."""
+        return self._codec
+
     def record(self, event: Event, envelope: Envelope) -> NewRecord:
         """Return the record of *event*, as `append_built` appends it."""
         return self._codec.encode(event, envelope)
@@ -122,14 +127,14 @@ class Publisher:
         """Append a governance event to every partition, each copy with an id of its own.
 
         The ids are derived from the draft's id and the partition, so that a retry with that id,
-        after a crash in between, completes the set and doubles nothing.
+        after a crash in between, completes the set and doubles nothing. Each copy names that id.
         """
         event, envelope = self._built(replace(draft, agent=None), self._present())
+        named = {**envelope.extensions, COPY_OF: envelope.id}
         copies = []
         for partition in range(self._log.partitions):
-            key = governance_key(partition, partitions=self._log.partitions)
-            event_id = derived_id("governance", envelope.id, str(partition))
-            copies.append((event, replace(envelope, id=event_id, key=key)))
+            copy_id, key = governance_copy(envelope.id, partition, partitions=self._log.partitions)
+            copies.append((event, replace(envelope, id=copy_id, key=key, extensions=named)))
         return self.append_built(copies)
 
     def _present(self) -> Moment:

@@ -95,6 +95,7 @@ def test_governance_reaches_every_partition_once(publisher, log, codec):
     copies = [codec.decode(record) for record in records(log)]
     assert sorted(c.record.partition for c in copies) == list(range(log.partitions))
     assert len({c.recorded.id for c in copies}) == log.partitions
+    assert [c.envelope.extensions for c in copies] == [{"copyof": "p-1"}] * log.partitions
 
 
 def test_no_drafts_append_nothing(publisher, log):
