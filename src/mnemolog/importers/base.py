@@ -13,7 +13,9 @@ from typing import Any, Final, Protocol
 
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.events import Event
+from mnemolog.schemas.foreign import ForeignMark
 from mnemolog.schemas.ids import check_name, derived_id
+from mnemolog.schemas.records import Headers
 from mnemolog.schemas.times import instant
 from mnemolog.streams.publishing import Draft
 
@@ -48,7 +50,31 @@ class Placed:
     draft: Draft
 
 
-Found = Placed | Problem
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An event that is one already: its CloudEvents document is appended as it is.
+
+    One that is on its way to every partition gets its copies. `was_recorded` says that it stood on
+    a log: then it is brought even if this code can't apply it.
+    """
+
+    place: str
+    document: Mapping[str, Any]
+    was_recorded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A record that was foreign on another log, and is to be so on this one."""
+
+    place: str
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    mark: ForeignMark
+
+
+Found = Placed | Ready | Raw | Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +133,8 @@ class Importer(Protocol):
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Yield what *source* says, in order, and what of it can't be read.
+
+        Drafts are what a format of others gives: `Placed`. `Ready` and `Raw` are of a log.
 
         Raises nothing but what reading the stream raises.
         """

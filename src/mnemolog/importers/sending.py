@@ -1,88 +1,171 @@
-"""Drafts on their way to the log: in bounded batches, and without what the log can't take."""
+"""What was found on its way to the log: in bounded batches, and without what the log can't take."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
-from mnemolog.importers.base import Placed, Problem
+from mnemolog.importers.base import Placed, Problem, Raw, Ready
 from mnemolog.importers.report import ImportReport
 from mnemolog.schemas.codec import Codec
+from mnemolog.schemas.decoded import Unusable
 from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.foreign import foreign_record
 from mnemolog.schemas.limits import EVENT_BYTES_MAX, TEXT_CHARS_MAX
 from mnemolog.schemas.partitioning import partition_of
+from mnemolog.schemas.portable import copies, is_for_every_partition, taken
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.records import NewRecord
 from mnemolog.streams.admission import check_records
 from mnemolog.streams.clock import system_clock
-from mnemolog.streams.log import APPEND_SECONDS_MAX, Log
+from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
 from mnemolog.streams.memory_log import InMemoryLog
-from mnemolog.streams.publishing import Appended, Publisher
+from mnemolog.streams.publishing import Publisher
 
 BATCH_TEXT_CHARS_MAX: Final = 4_194_304  # of a batch's texts; a batch of long ones is sent early
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A draft, or records that are made already: an event's, its copies', a foreign one's."""
+
+    file: str
+    place: str
+    draft: Placed | None = None
+    records: tuple[NewRecord, ...] = ()
+    event_type: str | None = None  # None of what is foreign
+
+    @property
+    def is_draft(self) -> bool:
+        return self.draft is not None
+
+    @property
+    def count(self) -> int:
+        """How many records it is, at least."""
+        return max(1, len(self.records))
+
+    @property
+    def chars(self) -> int:
+        """How much text it holds, roughly."""
+        if self.draft is None:
+            return sum(record.size for record in self.records)
+        return sum(len(v) for v in self.draft.draft.fields.values() if isinstance(v, str))
+
+
 class Sender:
-    """Appends drafts in order and counts what became of them. Call `flush` at the end."""
+    """Appends what was found in order and counts what became of it. Call `flush` at the end."""
 
     def __init__(
         self, publisher: Publisher, log: Log, *, report: ImportReport, batch_events: int
     ) -> None:
         self._publisher = publisher
+        self._log = log
         self._report = report
         self._batch_events = batch_events
-        self._waiting: list[tuple[str, Placed]] = []  # file, draft
-        self._chars = 0
+        self._waiting: list[_Waiting] = []
+        self._records = self._chars = 0
         # The last place that was taken in each partition, as far as this import knows.
         self._last = {partition: end - 1 for partition, end in log.ends().items()}
 
-    def send(self, file: str, placed: Placed) -> bool:
-        """Take a draft; say whether a batch was appended. Raises as `Publisher.append` does."""
-        self._waiting.append((file, placed))
-        self._chars += sum(len(v) for v in placed.draft.fields.values() if isinstance(v, str))
-        if len(self._waiting) < self._batch_events and self._chars < BATCH_TEXT_CHARS_MAX:
+    def send(self, file: str, found: Placed | Ready | Raw) -> bool:
+        """Take what was found; say whether a batch was appended.
+
+        What a log can't take is a Problem. Raises as `Log.append` does.
+        """
+        try:
+            one = self._made(file, found)
+        except InvalidEvent as error:
+            self._report.add_problem(Problem(file, found.place, str(error)))
+            return False
+        if self._records + one.count > APPEND_RECORDS_MAX:
+            self.flush()
+        self._waiting.append(one)
+        self._records += one.count
+        self._chars += one.chars
+        if self._records < self._batch_events and self._chars < BATCH_TEXT_CHARS_MAX:
             return False
         self.flush()
         return True
 
     def flush(self) -> None:
         """Append what waits."""
-        waiting, self._waiting, self._chars = self._waiting, [], 0
-        if waiting:
-            self._append(waiting)
+        waiting, self._waiting = self._waiting, []
+        self._records = self._chars = 0
+        for _, alike in groupby(waiting, lambda one: one.is_draft):
+            self._append(list(alike))
 
-    def _append(self, batch: Sequence[tuple[str, Placed]]) -> None:
+    def _made(self, file: str, found: Placed | Ready | Raw) -> _Waiting:
+        """Return what *found* is to the log. Raises InvalidEvent for what is nothing to it."""
+        match found:
+            case Placed():
+                return _Waiting(file, found.place, draft=found)
+            case Ready():
+                return self._ready(file, found)
+            case Raw():
+                record = foreign_record(found.key, found.value, found.headers, found.mark)
+                check_records([record])
+                return _Waiting(file, found.place, records=(record,))
+
+    def _ready(self, file: str, found: Ready) -> _Waiting:
+        codec, document = self._publisher.codec, found.document
+        spread = [document]
+        if is_for_every_partition(document):
+            spread = list(copies(document, partitions=self._log.partitions))
+        made = [taken(one, codec) for one in spread]
+        first = made[0].item
+        if isinstance(first, Unusable) and not found.was_recorded:
+            raise InvalidEvent(first.event_type, document.get("id"), first.reason)
+        records = tuple(one.record for one in made)
+        check_records(records)
+        return _Waiting(file, found.place, records=records, event_type=first.event_type)
+
+    def _append(self, batch: Sequence[_Waiting]) -> None:
         """Append *batch*; where a draft is refused, halve it until that one stands alone.
 
         Nothing of a refused batch was appended: all drafts are checked before the first is.
         """
         try:
-            appended = self._publisher.append([placed.draft for _, placed in batch])
+            placed = self._placed(batch)
         except InvalidEvent as error:
             if len(batch) == 1:
-                file, placed = batch[0]
-                self._report.add_problem(Problem(file, placed.place, _reason(placed, error)))
+                one = batch[0]
+                self._report.add_problem(Problem(one.file, one.place, _reason(one, error)))
                 return
             middle = len(batch) // 2
             self._append(batch[:middle])
             self._append(batch[middle:])
             return
-        for event in appended:
-            self._count(event)
-        self._report.token |= Token.of(event.position for event in appended)
+        for event_type, positions in placed:
+            self._count(event_type, positions)
+            self._report.token |= Token.of(positions)
 
-    def _count(self, event: Appended) -> None:
-        """Count *event*: a new one stands behind all that were there."""
-        self._report.by_type[event.event_type] += 1
-        partition, offset = event.position
-        if offset > self._last.get(partition, -1):
-            self._last[partition] = offset
-            self._report.added += 1
-        else:
-            self._report.already_there += 1
+    def _placed(self, batch: Sequence[_Waiting]) -> list[tuple[str | None, list[Position]]]:
+        """Append *batch*, all drafts or none, and return types and places."""
+        drafts = [one.draft.draft for one in batch if one.draft is not None]
+        if drafts:
+            appended = self._publisher.append(drafts)
+            return [(event.event_type, [event.position]) for event in appended]
+        positions = iter(self._log.append([record for one in batch for record in one.records]))
+        return [(one.event_type, [next(positions) for _ in one.records]) for one in batch]
+
+    def _count(self, event_type: str | None, positions: Sequence[Position]) -> None:
+        """Count an event, once with its copies: a new one stands behind all that were there."""
+        is_new = False
+        for partition, offset in positions:
+            if offset > self._last.get(partition, -1):
+                self._last[partition] = offset
+                is_new = True
+        if event_type is None:
+            self._report.foreign += is_new
+            return
+        self._report.by_type[event_type] += 1
+        self._report.added += is_new
+        self._report.already_there += not is_new
 
 
-def _reason(placed: Placed, error: InvalidEvent) -> str:
+def _reason(one: _Waiting, error: InvalidEvent) -> str:
     """Say why a draft was refused; a text that is too long is told with both sizes."""
-    value = placed.draft.fields.get(error.field)
+    value = None if one.draft is None else one.draft.draft.fields.get(error.field)
     if isinstance(value, str) and len(value) > TEXT_CHARS_MAX:
         size = f"{error.field} has {len(value)} characters"
         return f"{size}; an event's text has at most {TEXT_CHARS_MAX}"
