@@ -51,8 +51,7 @@ class Conversation:
     """Tells one conversation: `hear` each message in order, then `end`.
 
     *format_name* and *link* say how messages are identified: *link* gives the digest that names a
-    message, of the one before it and the message. *answers_follow* says that an answer follows its
-    call at once: a call which something else follows is orphaned.
+    message, of the one before it and the message.
     """
 
     def __init__(
@@ -64,7 +63,6 @@ class Conversation:
         seconds: Clock,
         format_name: str = FORMAT,
         link: Callable[[str, Any], str] = linked,
-        answers_follow: bool = False,
     ) -> None:
         self._run = run
         self._source = source
@@ -72,7 +70,6 @@ class Conversation:
         self._seconds = seconds
         self._format = format_name
         self._link = link
-        self._answers_follow = answers_follow
         self._moment: datetime  # of that message
         self._heard = 0
         self._digest = ""  # of all that was said so far

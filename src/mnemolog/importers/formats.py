@@ -3,12 +3,13 @@
 from typing import Final
 
 from mnemolog.importers.base import Importer
+from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
 from mnemolog.importers.openai_chat import OpenAIChat
 from mnemolog.schemas.errors import InvalidSetting
 
 # The more particular a format's marks are, the earlier it is asked.
-IMPORTERS: Final[tuple[Importer, ...]] = (LoCoMo(), OpenAIChat())
+IMPORTERS: Final[tuple[Importer, ...]] = (LoCoMo(), LLMLogs(), OpenAIChat())
 
 
 def named(name: str) -> Importer:

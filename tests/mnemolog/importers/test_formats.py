@@ -11,7 +11,7 @@ PAGE = ROOT / "docs" / "importing.md"
 
 
 def test_the_names_are_part_of_every_id_and_so_are_these_for_ever():
-    assert names() == ["locomo", "openai-chat"]
+    assert names() == ["locomo", "openhands-llm-logs", "openai-chat"]
 
 
 @pytest.mark.parametrize("name", names())
