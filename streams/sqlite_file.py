@@ -8,7 +8,7 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,9 @@ APPLICATION: Final = 0x6D6E656D  # PRAGMA application_id, "mnem"
 OPEN_SECONDS_MAX: Final = 10.0  # how long opening waits for other processes
 READ_SECONDS_MAX: Final = 10.0  # how long a read waits for them
 WAL_BYTES_KEPT: Final = 67_108_864
+WAL_PAGES_MAX: Final = (
+    8_000  # 32 MB, then they are moved: identities hit pages anywhere, often again
+)
 CACHE_KIB: Final = 16_384
 PARTITION_SHIFT: Final = 48  # place = partition << 48 | offset
 PARTITIONS_MAX: Final = 1_024
@@ -169,6 +172,7 @@ def _make_durable(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA fullfsync = ON")  # macOS: through the drive's own cache
     connection.execute("PRAGMA checkpoint_fullfsync = ON")
     connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES_MAX}")
 
 
 def _create(connection: sqlite3.Connection, path: Path, *, tenant: str, partitions: int) -> None:
@@ -227,6 +231,19 @@ def transaction(connection: sqlite3.Connection, *, wait_seconds: float) -> Itera
         if connection.in_transaction:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
+
+
+def insert_while_unique(
+    connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[object]]
+) -> int:
+    """Insert *rows* one by one until one of them breaks a constraint; return how many it took.
+
+    Those stay in the transaction, which goes on.
+    """
+    before = connection.total_changes
+    with contextlib.suppress(sqlite3.IntegrityError):
+        connection.executemany(sql, rows)
+    return connection.total_changes - before
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from mnemolog.schemas.errors import LogDamaged
 from mnemolog.schemas.partitioning import partition_of
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import Headers, LogRecord, NewRecord
-from mnemolog.streams.sqlite_file import PARTITION_SHIFT
+from mnemolog.streams.sqlite_file import PARTITION_SHIFT, insert_while_unique
 
 _OFFSET_MASK: Final = (1 << PARTITION_SHIFT) - 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -57,23 +57,24 @@ class Inserting:
         self._tails = {partition: Tail(end, latest) for partition, end, latest in rows}
 
     def insert(self, records: Sequence[NewRecord]) -> list[Position]:
-        """Insert what is not there yet, and return where each of *records* stands."""
+        """Insert what is not there yet, and return where each of *records* stands.
+
+        1. Insert them as what they nearly always are: all new.
+        2. From the first one on that was there, look up which are, and insert the others.
+        """
         pairs = [(bytes.fromhex(r.identity), bytes.fromhex(r.content)) for r in records]
-        known = self._known(pairs)
-        rows: list[Row] = []
-        for record, pair in zip(records, pairs, strict=True):
-            if pair not in known:
-                partition = partition_of(record.key, partitions=self.partitions)
-                known[pair] = self._next(partition)
-                rows.append(self._row(known[pair], record.key, record.value, record.headers, pair))
-        self.connection.executemany(_INSERT, rows)
-        return [_position(known[pair]) for pair in pairs]
+        positions = self._insert_new(records, pairs)  # 1
+        if len(positions) < len(records):
+            rest = slice(len(positions), None)
+            positions += self._insert_others(records[rest], pairs[rest])  # 2
+        return positions
 
     def insert_raw(self, partition: int, record: LogRecord) -> None:
         """Insert what anybody might have put there: no identity, any key, any value or none."""
-        place = self._next(partition)
-        row = self._row(place, record.key, record.value, record.headers, (None, None))
+        position = Position(partition, self._tails[partition].end)
+        row = self._row(position, record.key, record.value, record.headers, (None, None))
         self.connection.execute(_INSERT, row)
+        self._move_tail(position)
 
     def save_ends(self) -> None:
         """Write where the partitions end now. The last step before the commit."""
@@ -82,34 +83,69 @@ class Inserting:
             "UPDATE ends SET end = ?, latest_at = ? WHERE partition = ?", rows
         )
 
-    def _known(self, pairs: Sequence[Pair]) -> dict[Pair, int]:
-        """Return the places of those pairs that are there, and of others with their identities."""
-        found: dict[Pair, int] = {}
+    def _insert_new(self, records: Sequence[NewRecord], pairs: Sequence[Pair]) -> list[Position]:
+        """Insert *records* up to the first one that is there, and return where they stand."""
+        positions = self._following(records)
+        rows = [
+            self._row(position, record.key, record.value, record.headers, pair)
+            for position, record, pair in zip(positions, records, pairs, strict=True)
+        ]
+        inserted = positions[: insert_while_unique(self.connection, _INSERT, rows)]
+        for position in inserted:
+            self._move_tail(position)
+        return inserted
+
+    def _insert_others(self, records: Sequence[NewRecord], pairs: Sequence[Pair]) -> list[Position]:
+        """Insert those of *records* that are not there; a pair that comes twice is there then."""
+        places = self._known(pairs)
+        new: dict[Pair, NewRecord] = {}
+        for record, pair in zip(records, pairs, strict=True):
+            if pair not in places:
+                new.setdefault(pair, record)
+        inserted = self._insert_new([*new.values()], [*new])
+        if len(inserted) < len(new):
+            raise LogDamaged("the log's index", "a record stands where the next one would")
+        places.update(zip(new, inserted, strict=True))
+        return [places[pair] for pair in pairs]
+
+    def _known(self, pairs: Sequence[Pair]) -> dict[Pair, Position]:
+        """Return where those pairs stand that are there, and others with their identities."""
+        found: dict[Pair, Position] = {}
         for first in range(0, len(pairs), _PAIRS_ASKED_MAX):
             some = [identity for identity, _ in pairs[first : first + _PAIRS_ASKED_MAX]]
             marks = ", ".join("?" * len(some))
             sql = f"SELECT identity, content, place FROM records WHERE identity IN ({marks})"  # noqa: S608 - marks alone
             for identity, content, place in self.connection.execute(sql, some):
-                found[identity, content] = place
+                found[identity, content] = _position(place)
         return found
 
-    def _next(self, partition: int) -> int:
-        tail = self._tails[partition]
-        tail.end += 1
+    def _following(self, records: Sequence[NewRecord]) -> list[Position]:
+        """Return the places that *records* take if all are new."""
+        ends = {partition: tail.end for partition, tail in self._tails.items()}
+        positions = []
+        for record in records:
+            partition = partition_of(record.key, partitions=self.partitions)
+            positions.append(Position(partition, ends[partition]))
+            ends[partition] += 1
+        return positions
+
+    def _move_tail(self, position: Position) -> None:
+        tail = self._tails[position.partition]
+        tail.end = position.offset + 1
         tail.latest_at = max(tail.latest_at, self.recorded_at)
-        return place_of(partition, tail.end - 1)
 
     def _row(
         self,
-        place: int,
+        position: Position,
         key: bytes | None,
         value: bytes | None,
         headers: Headers,
         pair: tuple[bytes | None, bytes | None],
     ) -> Row:
         written = _written(headers)
-        latest_at = self._tails[place >> PARTITION_SHIFT].latest_at
+        latest_at = max(self._tails[position.partition].latest_at, self.recorded_at)
         checksum = _checksum(written, key, value)
+        place = place_of(*position)
         return (place, self.recorded_at, latest_at, key, value, written, checksum, *pair)
 
 

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.log_contract import SharedLogContract
-from mnemolog.schemas.errors import (
-    LogUnavailable,
-)
+from mnemolog.schemas.errors import LogDamaged, LogUnavailable
 from mnemolog.schemas.positions import Position
 from mnemolog.streams.group_commit import GroupCommit
 from support.log_engines import SQLiteEngine
 from support.log_records import everything, numbered, places, values
+
+START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class TestSQLiteLog(SharedLogContract):
@@ -52,6 +52,38 @@ def test_a_repeat_gets_the_place_of_the_first_and_adds_nothing(open_sqlite, path
     assert log.ends() == {0: 1201}
 
 
+def test_new_ones_and_repeats_of_all_partitions_in_one_call_stand_where_they_belong(
+    open_sqlite, path
+):
+    log = open_sqlite(path, partitions=3)
+    records = [numbered(n, key=f"agent-{n % 7}".encode()) for n in range(60)]
+    alone = dict(zip(range(20), places(log, records[:20]), strict=True))
+    order = [30, 31, 5, 32, 30, 33, 19, 32, *range(34, 60), 0, 59]
+    for number, position in zip(order, log.append([records[n] for n in order]), strict=True):
+        assert alone.setdefault(number, position) == position
+    found = {record.value: record.position for record in everything(log)}
+    assert found == {records[n].value: position for n, position in alone.items()}
+    ends = {p: sum(position.partition == p for position in alone.values()) for p in range(3)}
+    assert log.ends() == ends, "offsets without holes"
+
+
+def test_a_repeat_leaves_the_greatest_time_of_its_partition_as_it_was(open_sqlite, path):
+    hours = iter([1, 9, 2])
+    log = open_sqlite(path, now=lambda: START + timedelta(hours=next(hours)))
+    log.append([numbered(1)])
+    log.append([numbered(1)])  # at nine, but nothing came of it
+    log.append([numbered(2)])
+    assert log.position_at(START + timedelta(hours=3)) == log.ends() == {0: 2}
+
+
+def test_ends_that_lag_behind_the_records_are_damage(open_sqlite, path):
+    log = open_sqlite(path)
+    log.append([numbered(1), numbered(2)])
+    log._writing.execute("UPDATE ends SET end = 1")
+    with pytest.raises(LogDamaged, match="stands where the next one would"):
+        log.append([numbered(3)])
+
+
 def test_a_repeat_through_another_handle_is_known(open_sqlite, path):
     (first,) = open_sqlite(path).append([numbered(1)])
     assert open_sqlite(path).append([numbered(1)]) == [first]
@@ -69,12 +101,11 @@ def test_threads_that_append_the_same_at_once_get_one_place(open_sqlite, path):
 
 
 def test_a_time_is_found_though_the_clock_went_back(open_sqlite, path):
-    start = datetime(2030, 1, 1, tzinfo=UTC)
     hours = iter([0, 5, 2, 3, 6])
-    log = open_sqlite(path, now=lambda: start + timedelta(hours=next(hours)))
+    log = open_sqlite(path, now=lambda: START + timedelta(hours=next(hours)))
     places(log, [numbered(n) for n in range(5)])
 
-    found = [log.position_at(start + timedelta(hours=hour))[0] for hour in range(8)]
+    found = [log.position_at(START + timedelta(hours=hour))[0] for hour in range(8)]
 
     assert found == [0, 1, 1, 1, 1, 1, 4, 5]
     assert [r.recorded_at.hour for r in everything(log)] == [0, 5, 2, 3, 6]
