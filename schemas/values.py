@@ -48,11 +48,11 @@ def quoted(text: str) -> str:
     return encode_basestring(text)
 
 
-def parse_json(data: bytes, *, field: str = "value") -> Any:
+def parse_json(data: bytes, *, field: str = "value", depth_max: int = DEPTH_MAX) -> Any:
     """Return the JSON value in *data*, which is strict: RFC 8259, no doubled key, in our bounds.
 
     Raises InvalidEvent with *field* on anything else: not UTF-8, NaN, an infinity (1e400 too),
-    a key that stands twice, more than `DEPTH_MAX` levels. Lone surrogates and NULs that were
+    a key that stands twice, more than *depth_max* levels. Lone surrogates and NULs that were
     written as escapes pass; `cleaned` takes care of them.
     """
     try:
@@ -62,11 +62,11 @@ def parse_json(data: bytes, *, field: str = "value") -> Any:
     except json.JSONDecodeError as error:
         raise InvalidEvent(field, data[:40], f"not JSON: {error.msg} at {error.pos}") from error
     except RecursionError as error:
-        raise InvalidEvent(field, data[:40], f"nesting depth > {DEPTH_MAX}") from error
+        raise InvalidEvent(field, data[:40], f"nesting depth > {depth_max}") from error
     except ValueError as error:
         raise InvalidEvent(field, data[:40], f"not JSON: {error}") from error
-    if data.count(b"{") + data.count(b"[") > DEPTH_MAX:
-        check_depth(value, field=field)
+    if data.count(b"{") + data.count(b"[") > depth_max:
+        check_depth(value, field=field, depth_max=depth_max)
     return value
 
 
@@ -75,14 +75,14 @@ def may_need_cleaning(data: bytes) -> bool:
     return _ESCAPED_UNSAFE.search(data) is not None
 
 
-def check_depth(value: Any, *, field: str) -> None:
-    """Raise InvalidEvent if *value* nests deeper than `DEPTH_MAX`; never recurses."""
+def check_depth(value: Any, *, field: str, depth_max: int = DEPTH_MAX) -> None:
+    """Raise InvalidEvent if *value* nests deeper than *depth_max*; never recurses."""
     level, depth = _containers([value]), 0
     while level:
         depth += 1
-        if depth > DEPTH_MAX:
+        if depth > depth_max:
             whole = _depth_from(level, depth)
-            raise InvalidEvent(field, "…", f"nesting depth {whole} > limit {DEPTH_MAX}")
+            raise InvalidEvent(field, "…", f"nesting depth {whole} > limit {depth_max}")
         level = _inside(level)
 
 

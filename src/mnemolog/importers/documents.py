@@ -13,6 +13,7 @@ from typing import Any, Final
 from mnemolog.importers.array_items import Piece, array_items
 from mnemolog.importers.base import Problem, Source
 from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.limits import DEPTH_MAX
 from mnemolog.schemas.values import parse_json
 
 ITEM_BYTES_MAX: Final = 33_554_432  # a line, an array's item, or a file that is one document
@@ -28,15 +29,19 @@ class Document:
     value: Any
 
 
-def documents(source: Source) -> Iterator[Document | Problem]:
-    """Yield the JSON values of *source* in order; the shape is seen from how it begins."""
+def documents(source: Source, *, depth_max: int = DEPTH_MAX) -> Iterator[Document | Problem]:
+    """Yield the JSON values of *source* in order; the shape is seen from how it begins.
+
+    A value that nests deeper than *depth_max* is a Problem.
+    """
     match _shape(source.name, source.head):
         case "array":
-            yield from _read(source, array_items(source.stream, bytes_max=ITEM_BYTES_MAX))
+            pieces = array_items(source.stream, bytes_max=ITEM_BYTES_MAX)
         case "lines":
-            yield from _read(source, _lines(source))
+            pieces = _lines(source)
         case _:
-            yield from _read(source, _whole(source))
+            pieces = _whole(source)
+    yield from _read(source, pieces, depth_max)
 
 
 def _shape(name: str, head: bytes) -> str:
@@ -64,7 +69,7 @@ def _is_value(line: bytes) -> bool:
         return False
 
 
-def _read(source: Source, pieces: Iterator[Piece]) -> Iterator[Document | Problem]:
+def _read(source: Source, pieces: Iterator[Piece], depth_max: int) -> Iterator[Document | Problem]:
     """Yield the value of each of *pieces*, cut where NULs stand."""
     for piece in pieces:
         if piece.trouble:
@@ -72,17 +77,17 @@ def _read(source: Source, pieces: Iterator[Piece]) -> Iterator[Document | Proble
         if not piece.content.strip():
             continue
         if b"\0" in piece.content:
-            yield from _around_nuls(source, piece)
+            yield from _around_nuls(source, piece, depth_max)
         else:
-            yield _value(source, piece.place, piece.content)
+            yield _value(source, piece.place, piece.content, depth_max)
 
 
-def _around_nuls(source: Source, piece: Piece) -> Iterator[Document | Problem]:
+def _around_nuls(source: Source, piece: Piece, depth_max: int) -> Iterator[Document | Problem]:
     end = 0
     for nuls in [*_NULS.finditer(piece.content), None]:
         between = piece.content[end : nuls.start() if nuls else None]
         if between.strip():
-            yield _value(source, piece.place, between)
+            yield _value(source, piece.place, between, depth_max)
         if nuls:
             reason = f"{len(nuls[0])} NUL bytes, passed over"
             yield source.problem(_at(source, piece, nuls.start()), reason)
@@ -93,9 +98,9 @@ def _at(source: Source, piece: Piece, index: int) -> str:
     return f"{piece.place}, byte {source.start + piece.offset + index}"
 
 
-def _value(source: Source, place: str, content: bytes) -> Document | Problem:
+def _value(source: Source, place: str, content: bytes, depth_max: int) -> Document | Problem:
     try:
-        return Document(place, parse_json(content.strip()))
+        return Document(place, parse_json(content.strip(), depth_max=depth_max))
     except InvalidEvent as error:
         return source.problem(place, error.limit)
 

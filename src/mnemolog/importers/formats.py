@@ -6,10 +6,11 @@ from mnemolog.importers.base import Importer
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
 from mnemolog.importers.openai_chat import OpenAIChat
+from mnemolog.importers.toolbench import ToolBench
 from mnemolog.schemas.errors import InvalidSetting
 
 # The more particular a format's marks are, the earlier it is asked.
-IMPORTERS: Final[tuple[Importer, ...]] = (LoCoMo(), LLMLogs(), OpenAIChat())
+IMPORTERS: Final[tuple[Importer, ...]] = (LoCoMo(), LLMLogs(), ToolBench(), OpenAIChat())
 
 
 def named(name: str) -> Importer:

@@ -8,10 +8,17 @@ from support import markdown
 from support.sources import ROOT
 
 PAGE = ROOT / "docs" / "importing.md"
+NAMES = {
+    "locomo",
+    "openai-chat",
+    "openhands-llm-logs",
+    "toolbench",
+}
 
 
 def test_the_names_are_part_of_every_id_and_so_are_these_for_ever():
-    assert names() == ["locomo", "openhands-llm-logs", "openai-chat"]
+    assert len(names()) == len(set(names()))
+    assert set(names()) == NAMES
 
 
 @pytest.mark.parametrize("name", names())
@@ -20,7 +27,7 @@ def test_a_name_gives_its_importer(name):
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(InvalidSetting, match="locomo, openai-chat"):
+    with pytest.raises(InvalidSetting, match=r"known formats: .*locomo, .*openai-chat"):
         named("csv")
 
 
