@@ -10,6 +10,7 @@ from pydantic import Field, StrictInt, model_validator
 
 from mnemolog.schemas.fields import (
     Count,
+    Flag,
     Id,
     Ids,
     Instant,
@@ -61,7 +62,7 @@ class ToolCall(Part):
     tool: Said
     arguments: JsonMap = {}
     result: Text | None = None
-    success: bool | None = None
+    success: Flag | None = None
 
 
 class TokenUse(Part):
