@@ -19,7 +19,7 @@ from mnemolog.schemas.envelope import CONTENT_TYPE, TYPE_PREFIX
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events.base import schema_id
 from mnemolog.schemas.events.governance import EVERYWHERE
-from mnemolog.schemas.ids import NO_AGENT_KEY, derived_id
+from mnemolog.schemas.ids import NO_AGENT_KEY, check_id, derived_id
 from mnemolog.schemas.partitioning import (
     COPY_OF,
     GOVERNANCE_KEY,
@@ -50,8 +50,10 @@ def portable(item: Event) -> Document:
 def portable_copy(item: Event) -> Document:
     """Return the one document that stands for *item* and its copies in the other partitions."""
     document = portable(item)
-    told = document.pop(COPY_OF, None)
-    event_id = derived_id("governance group", group_of(item)) if told is None else str(told)
+    try:
+        event_id = check_id(document.pop(COPY_OF, None), field=COPY_OF)
+    except InvalidEvent:
+        event_id = derived_id("governance group", group_of(item))
     return {**document, "id": event_id, "partitionkey": GOVERNANCE_KEY}
 
 
@@ -123,17 +125,20 @@ def taken(document: Mapping[str, Any], codec: Codec) -> Taken:
 
 def is_for_every_partition(document: Mapping[str, Any]) -> bool:
     """Say whether *document* is one that gets its copies where it arrives."""
-    if "partitionkey" in document or "agent" in document:
-        is_ours = str(document.get("type")).startswith(TYPE_PREFIX)
-        return is_ours and is_governance_key(str(document.get("partitionkey")))
-    return document.get("type") in _TO_ALL
+    event_type, key = str(document.get("type")), document.get("partitionkey")
+    if key is None and document.get("agent") is None:
+        return event_type in _TO_ALL
+    return event_type.startswith(TYPE_PREFIX) and is_governance_key(str(key))
 
 
 def copies(document: Mapping[str, Any], *, partitions: int) -> Iterator[Document]:
-    """Yield the copy of *document* for each partition, as whoever governs appends it."""
-    event_id = document.get(COPY_OF, document.get("id"))
+    """Yield the copy of *document* for each partition, as whoever governs appends it.
+
+    Raises InvalidEvent for an id that no event has.
+    """
+    event_id = check_id(document.get(COPY_OF, document.get("id")), field="id")
     for partition in range(partitions):
-        copy_id, key = governance_copy(str(event_id), partition, partitions=partitions)
+        copy_id, key = governance_copy(event_id, partition, partitions=partitions)
         yield {**document, "id": copy_id, "partitionkey": key, COPY_OF: event_id}
 
 

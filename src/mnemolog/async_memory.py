@@ -87,6 +87,7 @@ class AsyncMemory:
     rebuild = _twin(Memory.rebuild)
     verify = _twin(Memory.verify)
     digests = _twin(Memory.digests)
+    export = _twin(Memory.export)
 
     @asynccontextmanager
     async def act(

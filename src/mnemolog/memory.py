@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 from mnemolog import recording
 from mnemolog.asking import Asker
 from mnemolog.engine import Engine, present
+from mnemolog.exporting import ExportReport, Target, Wanted, export
 from mnemolog.maintaining import Rebuilt, checked, digests, rebuild, verify
 from mnemolog.readers import Readers
 from mnemolog.recording import Recorder
@@ -24,7 +25,7 @@ from mnemolog.schemas.events import Event, memory
 from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.ids import fresh_id
 from mnemolog.schemas.positions import Token
-from mnemolog.scope import Names, Ref, Scope, check_keywords, is_memory, ref_id, ref_identity
+from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id, ref_identity
 from mnemolog.settings import Settings
 from mnemolog.streams import dispatching
 from mnemolog.streams.publishing import Appended
@@ -213,6 +214,25 @@ class Memory(Writer, Asker):
         if self._engine.read_only:
             raise ReadOnly("verify")
         return verify(self._engine, names, tell=tell)
+
+    def export(
+        self,
+        target: Target,
+        *,
+        agent: str | None = None,
+        recorded_from: When | None = None,
+        recorded_until: When | None = None,
+        force: bool = False,
+        tell: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> ExportReport:
+        """Write the log to a file or a stream, as CloudEvents that any log imports.
+
+        What has been appended by now goes out, of one agent or a time where these are named. A
+        file is written whole or not at all, and over another only with *force*; ".gz" packs it.
+        *tell* hears how many records of how many are through. See `exporting.export`.
+        """
+        wanted = Wanted(agent=agent, recorded_from=recorded_from, recorded_until=recorded_until)
+        return export(self._engine, target, wanted=wanted, force=force, tell=tell)
 
     def digests(self) -> Mapping[str, str]:
         """Return the content digest of each projection at the log's end."""

@@ -3,6 +3,7 @@
 from typing import Final
 
 from mnemolog.importers.base import Importer
+from mnemolog.importers.cloud_events import CloudEvents
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
 from mnemolog.importers.openai_chat import OpenAIChat
@@ -10,7 +11,13 @@ from mnemolog.importers.toolbench import ToolBench
 from mnemolog.schemas.errors import InvalidSetting
 
 # The more particular a format's marks are, the earlier it is asked.
-IMPORTERS: Final[tuple[Importer, ...]] = (LoCoMo(), LLMLogs(), ToolBench(), OpenAIChat())
+IMPORTERS: Final[tuple[Importer, ...]] = (
+    CloudEvents(),
+    LoCoMo(),
+    LLMLogs(),
+    ToolBench(),
+    OpenAIChat(),
+)
 
 
 def named(name: str) -> Importer:

@@ -1,0 +1,82 @@
+"""The command that writes a log out: export."""
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from mnemolog.cli.options import Agent, AsJSON, Data, LogURL, Tenant, opened
+from mnemolog.cli.output import BAR_AFTER_SECONDS, bars, note, say
+
+if TYPE_CHECKING:
+    from mnemolog.exporting import ExportReport
+
+STDOUT: Final = "-"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command("export")(export)
+
+
+def export(
+    *,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="FILE", help="A file, packed if it ends with .gz; - is stdout."
+        ),
+    ] = STDOUT,
+    data: Data = None,
+    log: LogURL = None,
+    tenant: Tenant = None,
+    agent: Agent = None,
+    recorded_from: Annotated[
+        str | None, typer.Option("--from", help="Only what the log took then or later.")
+    ] = None,
+    recorded_until: Annotated[
+        str | None, typer.Option("--until", help="Only what the log took before.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over a file that is there.")
+    ] = False,
+    as_json: AsJSON = False,
+) -> None:
+    """Write the log as CloudEvents, one a line, from which `import` makes any other log.
+
+    Example: mnemolog export --to history.jsonl.gz
+    """
+    began = time.monotonic()
+    with opened(data, log, tenant, read_only=True) as memory, bars() as shown:
+
+        def tell(done: int, total: int) -> None:
+            if time.monotonic() - began > BAR_AFTER_SECONDS and sys.stderr.isatty():
+                shown.show("records", done=done, total=total)
+
+        report = memory.export(
+            sys.stdout.buffer if to == STDOUT else to,
+            agent=agent,
+            recorded_from=recorded_from,
+            recorded_until=recorded_until,
+            force=force,
+            tell=tell,
+        )
+    sys.stdout.buffer.flush()  # a reader that went away is heard of here
+    _say_report(report, as_json=as_json, is_piped=to == STDOUT)
+
+
+def _say_report(report: "ExportReport", *, as_json: bool, is_piped: bool) -> None:
+    """Say what was written, on standard error where the events went to standard output."""
+    tell = note if is_piped else say
+    if as_json:
+        tell(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
+        return
+    tell(f"{report.events} events, {report.foreign} other records" + _behind(report, is_piped))
+    if report.left_out:
+        note(f"{report.left_out} marks of processors were left out: they name places of this log")
+
+
+def _behind(report: "ExportReport", is_piped: bool) -> str:
+    return "" if is_piped else f": {report.target}"
