@@ -45,6 +45,10 @@ _ATTRIBUTES: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "keyid": (_ID, "Which key sealed the data; reserved."),
     "assumedutc": ({"type": ["boolean", "string"]}, "The time came without a zone."),
     "repaired": ({"type": "string"}, "Which code points were replaced, as JSON."),
+    "dataref": (
+        {"type": "string", "format": "uri-reference"},
+        "Where texts stand that are too large for an event; ours is `blobs?`, each by its pointer.",
+    ),
 }
 _REQUIRED: Final = list(_ATTRIBUTES)[:5]
 

@@ -12,6 +12,7 @@ or a NUL, which no event can hold, is there. A `dataref` of another form is some
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, unquote
@@ -154,9 +155,9 @@ def _with(value: Any, steps: list[str], text: str) -> Any:
 
 
 def lifted(
-    dataref: str | None, data: dict[str, Any], lift: Callable[[dict[str, Any]], dict[str, Any]]
-) -> str | None:
-    """Return what *dataref* of *data* is after *lift*, which may have moved or dropped texts.
+    dataref: str, data: dict[str, Any], lift: Callable[[dict[str, Any]], dict[str, Any]]
+) -> str:
+    """Return what *dataref* of *data* is after *lift*, which may move texts or drop them.
 
     Each head is marked, and looked for where it went: a step needs to know nothing of blobs.
     """
@@ -164,11 +165,12 @@ def lifted(
     if not references:
         return dataref
     marks = {_MARK.format(number): one for number, one in enumerate(references)}
-    marked: Any = data
+    marked: Any = deepcopy(data)  # a step may change what it is given
     for mark, one in marks.items():
         marked = _with(marked, list(_steps(one.pointer)), mark)
     found = texts_in(lift(marked))
-    return written(replace(marks[text], pointer=at) for at, text in found if text in marks)
+    moved = [replace(marks[text], pointer=at) for at, text in found if text in marks]
+    return written(moved) or PREFIX
 
 
 def texts_in(data: Any) -> Iterator[tuple[str, str]]:

@@ -29,7 +29,7 @@ _USUAL: Final = frozenset(
     {
         *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
         *(*SCOPE_NAMES, "subject", "causationid", "correlationid", "keyid"),
-        *("partitionkey", "repaired"),
+        *("partitionkey", "repaired", "dataref"),
     }
 )
 _BINARY_PREFIX: Final = "ce_"

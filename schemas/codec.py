@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from mnemolog.schemas.blobs import lifted
 from mnemolog.schemas.cloudevents import (
     RECORDED_TIME,
     CloudEvent,
@@ -33,7 +34,7 @@ from mnemolog.schemas.envelope_codec import (
     guest_envelope_of,
     repairs_text,
 )
-from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.errors import EventTooLarge, InvalidEvent
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.base import schema_id
 from mnemolog.schemas.ids import identity_of
@@ -93,15 +94,15 @@ class Codec:
         check_extensions(envelope)
         written = json_text(data)  # once, for both what it says and the whole
         value = document_of(checked(envelope), event, written, tenant=self.tenant)
-        if len(value) > self.event_bytes_max:
-            limit = f"{len(value)} bytes encoded; the limit is {self.event_bytes_max}"
-            raise InvalidEvent(event.event_type, envelope.id, limit)
+        if (size := len(value)) > self.event_bytes_max:
+            size_max = self.event_bytes_max
+            raise EventTooLarge(event.event_type, envelope.id, size=size, size_max=size_max)
         return NewRecord(
             key=envelope.key.encode(),
             value=value,
             headers=_HEADERS,
             identity=envelope.identity,
-            content=_content_of(event.event_type, event.event_version, written),
+            content=_content_of(event.event_type, event.event_version, written, envelope.dataref),
         )
 
     def decode(self, record: LogRecord) -> Decoded:
@@ -182,9 +183,13 @@ class Codec:
         if record.value is not None and may_need_cleaning(record.value):
             data = cleaned(data, field="data", repairs=repairs)
         current = model.event_version
-        data = self._upcasts.lifted(model.event_type, version, data, to_version=current)
+        lift = partial(self._upcasts.lifted, model.event_type, version, to_version=current)
+        attributes = cloud_event.attributes
+        if version < current and isinstance(dataref := attributes.get("dataref"), str):
+            attributes = {**attributes, "dataref": lifted(dataref, data, lift)}
+        data = lift(data)
         event = validated(model, data)
-        envelope = checked(envelope_of(cloud_event.attributes, key, record, repairs))
+        envelope = checked(envelope_of(attributes, key, record, repairs))
         written = json_text(data)  # once, for both what it says and the whole
         recorded = RecordedEvent(
             event=event,
@@ -192,7 +197,7 @@ class Codec:
             position=record.position,
             recorded_at=record.recorded_at,
             identity=identity,
-            content=_content_of(model.event_type, current, written),
+            content=_content_of(model.event_type, current, written, envelope.dataref),
         )
         canonical = document_of(envelope, event, written, tenant=self.tenant)
         return Ours(record, recorded, canonical)
@@ -265,13 +270,17 @@ def _limit(problem: Mapping[str, Any]) -> str:
     return f"{said}, not {len(given)}" if problem["type"] in _TOO_LONG else str(said)
 
 
-def content_of(event_type: str, version: int, data: Mapping[str, Any]) -> str:
+def content_of(
+    event_type: str, version: int, data: Mapping[str, Any], *, dataref: str | None = None
+) -> str:
     """Return 32 hexadecimal digits of what an event says, whatever its time and envelope."""
-    return _content_of(event_type, version, json_text(data))
+    return _content_of(event_type, version, json_text(data), dataref)
 
 
-def _content_of(event_type: str, version: int, data: str) -> str:
-    return _digest(f"[{json_text(event_type)},{version},{data}]".encode())
+def _content_of(event_type: str, version: int, data: str, dataref: str | None) -> str:
+    """Return what `content_of` does; two texts beside the log may share their heads in *data*."""
+    whole = "" if dataref is None else f",{json_text(dataref)}"
+    return _digest(f"[{json_text(event_type)},{version},{data}{whole}]".encode())
 
 
 def _digest(data: bytes) -> str:

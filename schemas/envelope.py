@@ -9,8 +9,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.ids import NO_AGENT_KEY, RESERVED_PREFIX, check_id, check_key, check_name, identity_of
+from mnemolog.schemas.ids import (
+    NO_AGENT_KEY,
+    RESERVED_PREFIX,
+    check_id,
+    check_key,
+    check_name,
+    identity_of,
+)
 from mnemolog.schemas.positions import Position
+from mnemolog.schemas.values import UNSAFE
 
 if TYPE_CHECKING:
     from mnemolog.schemas.events.base import Event
@@ -30,8 +38,9 @@ class Envelope:
 
     `key` orders the event: the agent, or `NO_AGENT_KEY`, or a key of ours for governance.
     `cause` and `correlation` are event ids. `assumed_utc` says that the time came without a
-    zone. `repaired` is JSON: what `schemas.values.cleaned` had to replace. `extensions` are
-    attributes of others (traceparent, ...), kept as they came.
+    zone. `repaired` is JSON: what `schemas.values.cleaned` had to replace. `dataref` names the
+    blobs of texts of which the event has the heads (`schemas.blobs`), or is another producer's.
+    `extensions` are attributes of others (traceparent, ...), kept as they came.
     """
 
     id: str
@@ -51,6 +60,7 @@ class Envelope:
     key_id: str | None = None
     assumed_utc: bool = False
     repaired: str | None = None
+    dataref: str | None = None
     extensions: Mapping[str, str | int | bool] = field(default_factory=dict)
 
     @property
@@ -105,6 +115,8 @@ def checked(envelope: Envelope) -> Envelope:
     for name in ("subject", "cause", "correlation", "key_id"):
         if (value := getattr(envelope, name)) is not None:
             check_id(value, field=name)
+    if envelope.dataref is not None and UNSAFE.search(envelope.dataref):
+        raise InvalidEvent("dataref", envelope.dataref, "it holds a NUL or a lone surrogate")
     _check_key(envelope)
     return envelope
 

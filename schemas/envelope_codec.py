@@ -40,7 +40,7 @@ _texts_of = attrgetter(*_TEXTS.values())
 _OURS: Final = {
     *_OPTIONAL,
     *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
-    *("partitionkey", "assumedutc", "repaired", "data"),
+    *("partitionkey", "assumedutc", "repaired", "dataref", "data"),
 }
 
 
@@ -73,6 +73,8 @@ def document_of(envelope: Envelope, event: Event, data: str, *, tenant: str) -> 
         members.append('"assumedutc":true')
     if envelope.repaired:
         members.append(f'"repaired":{quoted(envelope.repaired)}')
+    if envelope.dataref is not None:
+        members.append(f'"dataref":{quoted(envelope.dataref)}')
     members.sort()  # by name: what ends a name sorts before all that names are made of
     return f"{{{','.join(members)}}}".encode()
 
@@ -104,6 +106,7 @@ def envelope_of(attributes: Attributes, key: str, record: LogRecord, repairs: Re
         key=key,
         assumed_utc=assumed or attributes.get("assumedutc") in {True, "true"},
         repaired=repairs_text(repairs) or _text(attributes, "repaired"),
+        dataref=_text(attributes, "dataref"),
         extensions={name: value for name, value in attributes.items() if name not in _OURS},
         **texts,
     )

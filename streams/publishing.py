@@ -6,28 +6,35 @@ Ids, times and sources are given here, once: a retry sends the same record again
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
+from mnemolog.schemas.blobs import written
 from mnemolog.schemas.codec import Codec, build
+from mnemolog.schemas.cutting import SIZES, Cutting, Sizes, may_be_large
 from mnemolog.schemas.envelope import DEFAULT_SOURCE, Envelope, key_of
 from mnemolog.schemas.envelope_codec import repairs_text
-from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.errors import EventTooLarge, InvalidEvent
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.ids import fresh_id, memory_id
 from mnemolog.schemas.partitioning import COPY_OF, governance_copy
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.times import instant
+from mnemolog.streams.blobs import BlobStore
 from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
 
 Moment = tuple[datetime, bool]  # in UTC, and whether its zone was assumed
+Blobs = Mapping[str, bytes]  # by their digests
+_NO_BLOBS: Final[Blobs] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """An event that somebody wants to append; unchecked. `fields` are the event's own.
 
-    Without an id it gets a fresh one, without a time the time of the call that appends it.
+    Without an id it gets a fresh one, without a time the time of the call that appends it. With
+    a `dataref` its large texts stand beside the log already, and `fields` have their heads.
     """
 
     model: type[Event]
@@ -43,6 +50,7 @@ class Draft:
     phase: str | None = None
     cause: str | None = None
     correlation: str | None = None
+    dataref: str | None = None
     extensions: Mapping[str, str | int | bool] = field(default_factory=dict)
 
 
@@ -78,12 +86,17 @@ class Publisher:
         tenant: str,
         now: Callable[[], datetime],
         new_id: Callable[[], str] = fresh_id,
+        blobs: BlobStore | None = None,
+        sizes: Sizes = SIZES,
     ) -> None:
+        """Texts that are larger than *sizes* go to *blobs*; without any they are refused."""
         self._log = log
         self._codec = codec
         self._tenant = tenant
         self._now = now
         self._new_id = new_id
+        self._blobs = blobs
+        self._sizes = sizes
 
     def append(
         self, drafts: Sequence[Draft], *, timeout_seconds: float = APPEND_SECONDS_MAX
@@ -91,24 +104,40 @@ class Publisher:
         """Append *drafts* in order and return what the log says of each.
 
         All are checked before the first is appended. Raises InvalidEvent for a draft that breaks
-        a limit, LogUnavailable when the acknowledgement did not come in time.
+        a limit, StoreUnavailable where a large text can't be put beside the log, LogUnavailable
+        when the acknowledgement did not come in time.
         """
         if len(drafts) > APPEND_RECORDS_MAX:
             limit = f"at most {APPEND_RECORDS_MAX} events a call"
             raise InvalidEvent("events", len(drafts), limit)
         present = self._present()
-        built = [self._built(draft, present) for draft in drafts]
-        return self.append_built(built, timeout_seconds=timeout_seconds)
+        blobs: dict[str, bytes] = {}
+        built = [self._fitted(draft, present, blobs) for draft in drafts]
+        return self.append_built(built, blobs=blobs, timeout_seconds=timeout_seconds)
 
     def append_built(
         self,
         built: Sequence[tuple[Event, Envelope]],
         *,
+        blobs: Blobs = _NO_BLOBS,
         timeout_seconds: float = APPEND_SECONDS_MAX,
     ) -> list[Appended]:
-        """Append events that have their envelopes. Raises as `append` does."""
-        records = [self.record(event, envelope) for event, envelope in built]
-        positions = self._log.append(records, timeout_seconds=timeout_seconds) if records else []
+        """Append events that have their envelopes, and whose *blobs* these are. Raises as `append`.
+
+        1. Encode all events: of a call that is refused nothing stands anywhere.
+        2. Put the blobs, each durable on return.
+        3. Append the events.
+
+        A crash before 3 leaves blobs that no event names, which `doctor` finds; never the reverse.
+        """
+        records = [self.record(event, envelope) for event, envelope in built]  # 1
+        if blobs:
+            assert self._blobs is not None, "who cuts has a place for what is cut"
+            for blob in blobs.values():
+                self._blobs.put(blob)  # 2
+        if not records:
+            return []
+        positions = self._log.append(records, timeout_seconds=timeout_seconds)  # 3
         return [
             Appended(envelope.id, record.identity, event.event_type, position)
             for (event, envelope), record, position in zip(built, records, positions, strict=True)
@@ -137,6 +166,27 @@ class Publisher:
             copies.append((event, replace(envelope, id=copy_id, key=key, extensions=named)))
         return self.append_built(copies)
 
+    def _fitted(
+        self, draft: Draft, present: Moment, blobs: dict[str, bytes]
+    ) -> tuple[Event, Envelope]:
+        """Return *draft* built; texts that are too large for it are cut, and added to *blobs*."""
+        as_it_is = self._blobs is None or draft.dataref is not None
+        if as_it_is or not may_be_large(draft.fields, self._sizes):
+            return self._built(draft, present)
+        named = draft if draft.id is not None else replace(draft, id=self._new_id())
+        cutting = Cutting(draft.fields, event_type=draft.model.event_type, sizes=self._sizes)
+        while True:
+            dataref = written(cutting.references)
+            built = self._built(replace(named, fields=cutting.fields, dataref=dataref), present)
+            try:
+                self.record(*built)
+            except EventTooLarge as error:
+                if not cutting.shrink(error.size - error.size_max):
+                    raise
+            else:
+                blobs.update(cutting.blobs)
+                return built
+
     def _present(self) -> Moment:
         return instant(self._now(), field="occurred_at")
 
@@ -160,6 +210,7 @@ class Publisher:
             correlation=draft.correlation,
             assumed_utc=assumed,
             repaired=repairs_text(repairs),
+            dataref=draft.dataref,
             extensions=draft.extensions,
         )
         return event, envelope

