@@ -177,7 +177,9 @@ def _content(item: Event, document: Document) -> str:
     if isinstance(data, dict):
         try:
             said = cleaned(data, field="data", repairs={})
-            return content_of(item.event_type, _version(document), said)
+            dataref = document.get("dataref")
+            named = dataref if isinstance(dataref, str) else None
+            return content_of(item.event_type, _version(document), said, dataref=named)
         except InvalidEvent:
             pass  # it is parked; its bytes say what it is
     said = {name: value for name, value in document.items() if name not in _OF_THE_LOG}
