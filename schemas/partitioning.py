@@ -22,6 +22,8 @@ def partition_of(key: bytes | None, *, partitions: int) -> int:
     >>> partition_of(b"agent-1", partitions=1)
     0
     """
+    if partitions == 1:
+        return 0  # the embedded log's default: there is no choice
     return (murmur2(key or b"") & 0x7FFFFFFF) % partitions
 
 
