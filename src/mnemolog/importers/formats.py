@@ -3,6 +3,7 @@
 from typing import Final
 
 from mnemolog.importers.base import Importer
+from mnemolog.importers.claude_code import ClaudeCode
 from mnemolog.importers.cloud_events import CloudEvents
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
@@ -14,6 +15,7 @@ from mnemolog.schemas.errors import InvalidSetting
 IMPORTERS: Final[tuple[Importer, ...]] = (
     CloudEvents(),
     LoCoMo(),
+    ClaudeCode(),
     LLMLogs(),
     ToolBench(),
     OpenAIChat(),

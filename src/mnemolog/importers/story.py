@@ -78,8 +78,21 @@ class Story:
         call: str | None = None,
     ) -> list[Placed]:
         """Tell an event, whose id *name* gives within the format; nothing if it was told."""
+        self.previous = self.telling.id_of(*name)
+        return self.aside(model, fields, here, name=name, cause=cause, call=call)
+
+    def aside(
+        self,
+        model: type[Event],
+        fields: Mapping[str, Any],
+        here: Here,
+        *,
+        name: tuple[str, ...],
+        cause: str | None,
+        call: str | None = None,
+    ) -> list[Placed]:
+        """Tell an event that nothing answers: `previous` stays."""
         event_id = self.telling.id_of(*name)
-        self.previous = event_id
         if not self._told.is_first(event_id):
             return []
         draft = self.telling.draft(
@@ -153,20 +166,17 @@ class Story:
         call = self._calls.get(key)
         return None if call is None else call.action
 
-    def open_calls(self) -> dict[str, Call]:
-        """Return the calls without an answer, the oldest first."""
-        return {key: call for key, call in self._calls.items() if call.is_open}
+    def has_open_calls(self) -> bool:
+        """Say whether a call is without an answer."""
+        return any(call.is_open for call in self._calls.values())
 
     def _orphan(self, call: Call, here: Here) -> list[Placed]:
         if not call.is_open:
             return []
         call.is_open = False
-        previous = self.previous
         fields = {"action": call.action, "tool": call.tool, "success": False, "orphaned": True}
         name = ("orphan", call.action)
-        told = self.tell(ActionFinished, fields, here, name=name, cause=call.action)
-        self.previous = previous  # what comes next doesn't answer it
-        return told
+        return self.aside(ActionFinished, fields, here, name=name, cause=call.action)
 
 
 def _extension(name: str, value: str | None) -> dict[str, str]:

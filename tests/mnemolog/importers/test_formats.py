@@ -9,6 +9,7 @@ from support.sources import ROOT
 
 PAGE = ROOT / "docs" / "importing.md"
 NAMES = {
+    "claude-code",
     "cloudevents",
     "locomo",
     "openai-chat",
