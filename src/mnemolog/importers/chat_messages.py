@@ -69,8 +69,17 @@ def message_of(value: Any) -> Message:
         calls=_calls(value),
         name=_text(value.get("name")),
         call_id=_text(value.get("tool_call_id")),
-        failed=value.get("is_error") is True or _ERROR.match(text) is not None,
+        failed=value.get("is_error") is True or says_error(text),
     )
+
+
+def says_error(text: str) -> bool:
+    """Say whether a tool's answer is an error by its words.
+
+    >>> says_error("ERROR: no such file"), says_error("no errors: 0")
+    (True, False)
+    """
+    return _ERROR.match(text) is not None
 
 
 def essence_of(value: Any) -> str:

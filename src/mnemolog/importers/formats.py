@@ -8,6 +8,7 @@ from mnemolog.importers.cloud_events import CloudEvents
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
 from mnemolog.importers.openai_chat import OpenAIChat
+from mnemolog.importers.openhands import OpenHands
 from mnemolog.importers.toolbench import ToolBench
 from mnemolog.schemas.errors import InvalidSetting
 
@@ -17,6 +18,7 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     LoCoMo(),
     ClaudeCode(),
     LLMLogs(),
+    OpenHands(),
     ToolBench(),
     OpenAIChat(),
 )

@@ -13,6 +13,7 @@ NAMES = {
     "cloudevents",
     "locomo",
     "openai-chat",
+    "openhands",
     "openhands-llm-logs",
     "toolbench",
 }
