@@ -1,5 +1,6 @@
 """Times of the world, made UTC with microseconds at the edge. Nothing here asks a clock."""
 
+import re
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
@@ -7,6 +8,9 @@ from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.limits import TIME_MAX, TIME_MIN
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_UNIT: Final = "a time is a datetime or an RFC 3339 text; a number's unit would be a guess"
+# To Python "2012011012345", milliseconds of 2033, is a quarter to midnight in 2012.
+_NUMBER = re.compile(r"[0-9]{9,}(?:[.,][0-9]*)?")
 
 
 def instant(value: Any, *, field: str) -> tuple[datetime, bool]:
@@ -38,13 +42,14 @@ def _parsed(value: Any, field: str) -> datetime:
         case date():
             return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - flagged as assumed
         case str():
+            if value[4:5].isdecimal() and _NUMBER.fullmatch(value):
+                raise InvalidEvent(field, value, _UNIT)
             try:
                 return datetime.fromisoformat(value)
             except ValueError as error:
                 raise InvalidEvent(field, value, "a time is an RFC 3339 text") from error
         case _:
-            limit = "a time is a datetime or an RFC 3339 text; a number's unit would be a guess"
-            raise InvalidEvent(field, value, limit)
+            raise InvalidEvent(field, value, _UNIT)
 
 
 def written(moment: datetime) -> str:

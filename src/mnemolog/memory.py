@@ -25,6 +25,7 @@ from mnemolog.schemas.events import Event, memory
 from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.ids import fresh_id
 from mnemolog.schemas.positions import Token
+from mnemolog.schemas.times import instant
 from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id, ref_identity
 from mnemolog.settings import Settings
 from mnemolog.streams import dispatching
@@ -131,7 +132,7 @@ class Memory(Writer, Asker):
         moment = present() if when is None else when
         state = {
             "id": event_id,
-            "timestamp": moment,
+            "timestamp": instant(moment, field="occurred_at")[0],
             "agent": scope.get("agent") or self._defaults.get("agent"),
             "current_goal": current_goal,
             "plan_summary": plan_summary,
