@@ -87,6 +87,8 @@ def _said_by_us(item: Ours) -> Document:
     if version != item.recorded.event.event_version:
         document["dataschema"] = schema_id(item.event_type, version)
         document["data"] = cleaned(original["data"], field="data", repairs={})
+        if "dataref" in original:  # its pointers lead into the data as it was written
+            document["dataref"] = original["dataref"]
     return document
 
 
