@@ -13,6 +13,7 @@ from typing import Any, Final
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.ids import derived_id
 from mnemolog.schemas.records import Headers, LogRecord, NewRecord
+from mnemolog.schemas.times import written
 from mnemolog.schemas.values import json_bytes, parse_json
 
 FOREIGN_HEADER: Final = "mnemolog-foreign"
@@ -22,10 +23,14 @@ _UNTOLD: Final = "it was foreign where it came from"
 
 @dataclass(frozen=True, slots=True)
 class ForeignMark:
-    """What the header says: which record it is, on whatever log, and why it is foreign."""
+    """What the header says: which record it is, on whatever log, and why it is foreign.
+
+    `recorded` is when the first log took it, as a text.
+    """
 
     id: str
     reason: str
+    recorded: str | None = None
 
 
 def mark_in(headers: Mapping[str, bytes | None]) -> ForeignMark | None:
@@ -36,19 +41,25 @@ def mark_in(headers: Mapping[str, bytes | None]) -> ForeignMark | None:
     with suppress(InvalidEvent):  # whoever wrote it, it says that the record is foreign
         told = parse_json(headers[FOREIGN_HEADER] or b"")
     found = told if isinstance(told, dict) else {}
-    return ForeignMark(str(found.get("id", "")), str(found.get("reason", _UNTOLD)))
+    recorded = found.get("recorded")
+    return ForeignMark(
+        id=str(found.get("id", "")),
+        reason=str(found.get("reason", _UNTOLD)),
+        recorded=None if recorded is None else str(recorded),
+    )
 
 
-def foreign_id(record: LogRecord, *, topic: str) -> str:
-    """Return what names a foreign *record* for ever: where it stood at first, and its bytes.
+def mark_of(record: LogRecord, reason: str, *, topic: str) -> ForeignMark:
+    """Return what there is to say of a foreign *record* of *topic*, on this log and the next.
 
-    Alike records at two places are two.
+    Its id is of where it stood at first, and of its bytes: alike records at two places are two.
     """
     mark = mark_in(dict(record.headers))
     if mark is not None and mark.id:
-        return mark.id
+        return mark
     digest = _digest_of(record.key, record.value, record.headers)
-    return derived_id("foreign", topic, str(record.position), digest)
+    name = derived_id("foreign", topic, str(record.position), digest)
+    return ForeignMark(name, reason, written(record.recorded_at))
 
 
 def unmarked(headers: Headers) -> Headers:
@@ -60,7 +71,8 @@ def foreign_record(
     key: bytes | None, value: bytes | None, headers: Headers, mark: ForeignMark
 ) -> NewRecord:
     """Return the record that puts a foreign one on another log; the same one is put there once."""
-    told = json_bytes({"id": mark.id, "reason": mark.reason[:REASON_CHARS_MAX]})
+    cut = mark.reason[:REASON_CHARS_MAX]
+    told = json_bytes({"id": mark.id, "reason": cut, "recorded": mark.recorded})
     return NewRecord(
         key=key,
         value=value,

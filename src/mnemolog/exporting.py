@@ -9,20 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemolog.exporting_lines import begun, ended, foreign
 from mnemolog.exporting_merge import OnItsWay, merged
 from mnemolog.exporting_target import Stream, Write, opened_target
+from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.decoded import Foreign, Guest
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.events.governance import ProcessorAdvanced
 from mnemolog.schemas.ids import check_name
 from mnemolog.schemas.portable import document_bytes, portable, portable_copy
 from mnemolog.schemas.times import instant
-
-if TYPE_CHECKING:
-    from mnemolog.engine import Engine
+from mnemolog.streams.log import Log
 
 TELL_RECORDS: Final = 1_000  # between two words on how far it is
 
@@ -72,46 +71,47 @@ class Wanted:
 
 
 def export(
-    engine: "Engine",
+    log: Log,
+    codec: Codec,
     target: Target,
     *,
     wanted: Wanted,
     force: bool = False,
     tell: Tell = lambda _done, _total: None,
 ) -> ExportReport:
-    """Write what the log of *engine* holds by now to *target*, and say what it was.
+    """Write what *log* holds by now to *target*, and say what it was.
 
     *target* is a path, or a stream that takes bytes or texts. A file is written whole or not at
     all. Raises InvalidSetting for a target or a time that can't be, HistoryLost for a log whose
     start is gone, StoreUnavailable, and what a stream raises.
     """
-    starts, ends = _bounds(engine, wanted)
+    starts, ends = _bounds(log, wanted)
     name = fspath(target) if isinstance(target, str | PathLike) else "a stream"
     report = ExportReport(name)
     with opened_target(target, force=force) as write:
-        stream = merged(engine.log, engine.codec, starts=starts, ends=ends)
+        stream = merged(log, codec, starts=starts, ends=ends)
         total = sum(max(0, end - starts[partition]) for partition, end in ends.items())
-        _Exporting(engine.log.topic, wanted, report, write).run(
-            _told(stream, total, tell), partitions=engine.log.partitions
+        _Exporting(log.topic, wanted, report, write).run(
+            _told(stream, total, tell), partitions=log.partitions
         )
     return report
 
 
-def _bounds(engine: "Engine", wanted: Wanted) -> tuple[dict[int, int], dict[int, int]]:
+def _bounds(log: Log, wanted: Wanted) -> tuple[dict[int, int], dict[int, int]]:
     """Return the first offset of each partition, and the one behind the last."""
-    ends = engine.log.ends()
+    ends = log.ends()
     starts = dict.fromkeys(ends, 0)
     if wanted.recorded_from is not None:
-        starts = _at(engine, wanted.recorded_from, "recorded_from")
+        starts = _at(log, wanted.recorded_from, "recorded_from")
     if wanted.recorded_until is not None:
-        until = _at(engine, wanted.recorded_until, "recorded_until")
+        until = _at(log, wanted.recorded_until, "recorded_until")
         ends = {partition: min(end, until[partition]) for partition, end in ends.items()}
     return starts, ends
 
 
-def _at(engine: "Engine", moment: datetime | str, name: str) -> dict[int, int]:
+def _at(log: Log, moment: datetime | str, name: str) -> dict[int, int]:
     try:
-        return engine.log.position_at(instant(moment, field=name)[0])
+        return log.position_at(instant(moment, field=name)[0])
     except InvalidEvent as error:
         raise InvalidSetting(error.field, error.value, error.limit) from error
 

@@ -13,10 +13,9 @@ from mnemolog.schemas.cloudevents import RECORDED_TIME
 from mnemolog.schemas.decoded import Foreign
 from mnemolog.schemas.envelope import SPEC_VERSION
 from mnemolog.schemas.errors import shown
-from mnemolog.schemas.foreign import ForeignMark, foreign_id, unmarked
+from mnemolog.schemas.foreign import ForeignMark, mark_of, unmarked
 from mnemolog.schemas.ids import derived_id
 from mnemolog.schemas.records import Headers
-from mnemolog.schemas.times import written
 
 EXPORT_FORMAT: Final = 1
 EXPORT_PREFIX: Final = "mnemolog.export."
@@ -45,13 +44,14 @@ def ended(topic: str, *, lines: int) -> Document:
 def foreign(item: Foreign, *, topic: str) -> Document:
     """Return the line of a foreign record of *topic*: its bytes, and why it is foreign."""
     record = item.record
+    mark = mark_of(record, item.reason, topic=topic)
     told: Document = {
         **_line(FOREIGN, topic),
-        "id": foreign_id(record, topic=topic),
-        RECORDED_TIME: written(record.recorded_at),
+        "id": mark.id,
+        RECORDED_TIME: mark.recorded,
         "recordheaders": json.dumps([[n, _packed(v)] for n, v in unmarked(record.headers)]),
         "recordkey": _packed(record.key),
-        "reason": item.reason,
+        "reason": mark.reason,
         "data_base64": _packed(record.value),
     }
     return {name: value for name, value in told.items() if value is not None}
@@ -63,11 +63,11 @@ def foreign_in(
     """Return key, value, headers and mark of what `foreign` wrote. Raises Unreadable."""
     pairs = _pairs(document.get("recordheaders"))
     headers = tuple((name, _unpacked(value, "a header")) for name, value in pairs)
-    event_id, reason = document.get("id"), document.get("reason")
-    if not isinstance(event_id, str) or not isinstance(reason, str) or not event_id:
-        raise Unreadable("a foreign record has an id and a reason")
+    told = [document.get(name) for name in ("id", "reason", RECORDED_TIME)]
+    if not all(isinstance(text, str) and text for text in told):
+        raise Unreadable(f"a foreign record has an id, a reason and a {RECORDED_TIME}")
     key, value = document.get("recordkey"), document.get("data_base64")
-    mark = ForeignMark(event_id, reason)
+    mark = ForeignMark(*map(str, told))
     return _unpacked(key, "recordkey"), _unpacked(value, "data_base64"), headers, mark
 
 

@@ -233,7 +233,9 @@ class Memory(Writer, Asker):
         *tell* hears how many records of how many are through. See `exporting.export`.
         """
         wanted = Wanted(agent=agent, recorded_from=recorded_from, recorded_until=recorded_until)
-        return export(self._engine, target, wanted=wanted, force=force, tell=tell)
+        return export(
+            self._engine.log, self._engine.codec, target, wanted=wanted, force=force, tell=tell
+        )
 
     def digests(self) -> Mapping[str, str]:
         """Return the content digest of each projection at the log's end."""

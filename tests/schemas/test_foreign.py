@@ -1,5 +1,8 @@
 """What was foreign on one log is foreign on the next, with its bytes, wherever it stands."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from mnemolog.schemas.decoded import Foreign, Ours
@@ -8,12 +11,12 @@ from mnemolog.schemas.foreign import (
     FOREIGN_HEADER,
     REASON_CHARS_MAX,
     ForeignMark,
-    foreign_id,
     foreign_record,
     mark_in,
+    mark_of,
     unmarked,
 )
-from support.events import codec, envelope, logged, record
+from support.events import RECORDED, codec, envelope, logged, record
 
 MARK = ForeignMark("f-1", "in a wrong partition")
 SOUND = codec().encode(ObservationRecorded(text="seen"), envelope())
@@ -42,12 +45,14 @@ def test_the_same_record_is_put_there_once_and_alike_ones_of_two_places_are_two(
     assert first.identity != other.identity
 
 
-def test_a_record_has_one_name_wherever_it_is_brought():
+def test_a_record_has_one_mark_wherever_it_is_brought():
     there = record(b"not json", key=b"k")
-    name = foreign_id(there, topic="mnemolog.a.events")
-    assert name == foreign_id(there, topic="mnemolog.a.events")
-    moved = logged(foreign_record(b"k", b"not json", (), ForeignMark(name, "no JSON")))
-    assert foreign_id(moved, topic="mnemolog.b.events") == name
+    mark = mark_of(there, "no JSON", topic="mnemolog.a.events")
+    assert mark == mark_of(there, "no JSON", topic="mnemolog.a.events")
+    assert (mark.reason, mark.recorded) == ("no JSON", "2030-01-02T03:04:06.000000Z")
+    moved = logged(foreign_record(b"k", b"not json", (), mark))
+    later = replace(moved, recorded_at=RECORDED + timedelta(days=9))
+    assert mark_of(later, "whatever", topic="mnemolog.b.events") == mark
 
 
 @pytest.mark.parametrize(
@@ -63,8 +68,8 @@ def test_other_records_have_other_names(change):
     told = {"value": b"x", "key": b"k", "headers": [], "topic": "mnemolog.a.events"}
     names = set()
     for one in (told, {**told, **change}):
-        topic, value = one["topic"], one["value"]
-        names.add(foreign_id(record(value, key=one["key"], headers=one["headers"]), topic=topic))
+        there = record(one["value"], key=one["key"], headers=one["headers"])
+        names.add(mark_of(there, "no JSON", topic=one["topic"]).id)
     assert len(names) == 2
 
 
