@@ -32,10 +32,10 @@ def head_of(text: str, *, bytes_max: int, whole: int = 0) -> str:
     """
     if is_blank(text):
         return ""
-    told = _told(text)
-    if len(told.encode("utf-8", "surrogatepass")) <= max(bytes_max, whole):
-        return UNSAFE.sub(REPLACEMENT, told)
-    start = UNSAFE.sub(REPLACEMENT, told[: bytes_max + CHARACTER_CODE_POINTS_MAX])
+    told = UNSAFE.sub(REPLACEMENT, _told(text))
+    if len(told.encode()) <= max(bytes_max, whole):
+        return told
+    start = told[: bytes_max + CHARACTER_CODE_POINTS_MAX]
     return cut_bytes(start, bytes_max=bytes_max - len(ELLIPSIS.encode())).rstrip() + ELLIPSIS
 
 
