@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from itertools import islice
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -20,12 +21,15 @@ from mnemolog.schemas.times import instant, written
 
 REPLACEMENT: Final = "�"  # stands where a lone surrogate or a NUL stood
 INTEGER_BITS_MAX: Final = 14_000  # Python reads and writes at most 4,300 digits
+REPAIRS_MAX: Final = 200_000  # of an event: more than one of the greatest size can have
+REPAIRS_COUNTED: Final = 1_000
 Repairs = dict[str, dict[str, str]]  # JSON pointer -> index in the text -> code point in hex
 
 UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _ENCODER: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
+quoted: Final = encode_basestring  # what `json_text` makes of a text, without a further call
 _ESCAPED_UNSAFE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
@@ -41,11 +45,6 @@ def json_bytes(value: Any) -> bytes:
 def json_text(value: Any) -> str:
     """Return what `json_bytes` encodes."""
     return _ENCODER.encode(value)
-
-
-def quoted(text: str) -> str:
-    """Return what `json_text` makes of a text."""
-    return encode_basestring(text)
 
 
 def parse_json(data: bytes, *, field: str = "value", depth_max: int = DEPTH_MAX) -> Any:
@@ -213,7 +212,12 @@ def _clean_text(text: str, repairs: Repairs, pointer: str) -> str:
 
 
 def _note_repairs(text: str, repairs: Repairs, pointer: str) -> None:
-    repairs[pointer] = {str(m.start()): f"{ord(m[0]):x}" for m in UNSAFE.finditer(text)}
+    found = islice(UNSAFE.finditer(text), REPAIRS_MAX + 1)
+    repairs[pointer] = {str(m.start()): f"{ord(m[0]):x}" for m in found}
+    many = len(repairs[pointer]) > REPAIRS_COUNTED  # a few more are no burden, and count nothing
+    if many and sum(map(len, repairs.values())) > REPAIRS_MAX:
+        limit = f"more than {REPAIRS_MAX} characters that JSON can't hold"
+        raise InvalidEvent(pointer.removeprefix("/"), "…", limit)
 
 
 def restored(text: str, repair: dict[str, str]) -> str:

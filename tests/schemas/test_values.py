@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.limits import DEPTH_MAX
+from mnemolog.schemas.limits import DEPTH_MAX, EVENT_BYTES_MAX
 from mnemolog.schemas.values import (
     INTEGER_BITS_MAX,
+    REPAIRS_MAX,
     REPLACEMENT,
     NotPlain,
     check_depth,
@@ -83,11 +84,13 @@ def test_what_is_not_strict_is_refused_with_a_reason(data, reason):
     assert caught.value.field == "here"
 
 
+@pytest.mark.bad_input(11)
 def test_large_integers_keep_all_digits():
     data = b'{"n":18446744073709551616,"tweet_id":9223372036854775808}'
     assert json_bytes(parse_json(data)) == data
 
 
+@pytest.mark.bad_input(17)
 def test_keys_that_differ_in_case_are_two_keys():
     assert parse_json(b'{"name": "a", "Name": "b"}') == {"name": "a", "Name": "b"}
 
@@ -95,6 +98,7 @@ def test_keys_that_differ_in_case_are_two_keys():
 # Depth
 
 
+@pytest.mark.bad_input(15)
 def test_depth_is_bounded_by_an_error_that_names_both():
     check_depth(nested(DEPTH_MAX), field="data")
     with pytest.raises(InvalidEvent, match=f"nesting depth 1500 > limit {DEPTH_MAX}"):
@@ -119,6 +123,7 @@ def test_a_value_that_holds_itself_is_refused():
 # Cleaning
 
 
+@pytest.mark.bad_input(1, 5)
 @given(st.recursive(st.text() | scalars, lambda i: st.dictionaries(st.text(), i), max_leaves=8))
 def test_what_is_cleaned_can_be_written_and_every_text_restored(value):
     repairs: dict = {}
@@ -230,6 +235,16 @@ def test_what_json_lacks_is_refused_with_its_path(value, path, limit):
     with pytest.raises(InvalidEvent, match=limit) as caught:
         cleaned(value, field="data", repairs={})
     assert caught.value.field == path
+
+
+def test_what_would_take_more_room_to_repair_than_an_event_has_is_refused():
+    many = "\0" * (REPAIRS_MAX // 2)
+    assert cleaned([many, many], field="", repairs={}) == [many.replace("\0", REPLACEMENT)] * 2
+    with pytest.raises(InvalidEvent, match=f"{REPAIRS_MAX} characters"):
+        cleaned([many, many, many], field="", repairs={})
+    with pytest.raises(InvalidEvent, match=f"{REPAIRS_MAX} characters"):
+        cleaned("\0" * 16_000_000, field="", repairs={})
+    assert REPAIRS_MAX > EVENT_BYTES_MAX / len("\\u0000"), "no event on a log is refused for it"
 
 
 @given(st.text())
