@@ -80,6 +80,7 @@ class AppendingContract:
         assert positions == [Position(0, n) for n in range(200)]
         assert values(everything(log)) == [b"%d" % n for n in range(200)]
 
+    @pytest.mark.bad_input(55)
     def test_the_events_of_a_key_keep_their_order_over_appends_small_and_large(self, engine):
         log = engine.open(partitions=4)
         keys = [b"agent-%d" % n for n in range(10)]
@@ -153,6 +154,7 @@ class AppendingContract:
         assert found.value == large
         assert len(everything(log)) == records
 
+    @pytest.mark.bad_input(47)
     def test_one_byte_more_is_refused_with_both_sizes_and_nothing_is_kept(self, engine):
         log = engine.open()
         with pytest.raises(InvalidEvent, match=f"{EVENT_BYTES_MAX + 1} bytes.*{EVENT_BYTES_MAX}$"):

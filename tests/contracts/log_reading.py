@@ -125,6 +125,7 @@ class ReadingContract:
 
     # What others put there
 
+    @pytest.mark.bad_input(45)
     def test_null_empty_and_the_text_null_stay_three_things(self, engine):
         log = engine.open()
         log.append([numbered(1)])

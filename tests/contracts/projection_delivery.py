@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ class DeliveryContract(ProjectionCase):
 
     # Twice
 
+    @pytest.mark.bad_input(77)
     def test_every_event_twice_in_a_batch_has_one_effect(self):
         records = recorded(*eventful_history())
         twice = [record for record in records for _ in range(2)]

@@ -2,9 +2,12 @@
 
 import random
 
+import pytest
+
 from support import kill_storm
 
 
+@pytest.mark.bad_input(53)
 def test_twenty_kills_of_each_process_lose_and_double_nothing():
     seed = random.randrange(2**32)
     print(f"seed {seed}")

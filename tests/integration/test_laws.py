@@ -195,6 +195,7 @@ def die(point):
     raise Died(point)
 
 
+@pytest.mark.bad_input(53)
 @pytest.mark.parametrize(
     ("kind", "left"), [(Lawful, ["a", "b"]), (Hasty, []), (Forgetful, ["a", "b", "a", "b"])]
 )

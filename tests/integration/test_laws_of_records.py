@@ -109,6 +109,7 @@ def spoil(memory, event_id, change):
     return Token.of(memory.engine.log.append([spoilt])), new.identity
 
 
+@pytest.mark.bad_input(49)
 def test_law_7_every_record_is_applied_or_listed_and_only_its_key_waits():
     with opened() as memory:
         memory.observe("before", agent="ann")
@@ -161,6 +162,7 @@ def test_law_9_an_event_has_the_worlds_time_and_the_logs_and_a_naive_one_is_flag
     assert before.strftime("%Y-%m-%d").encode() not in record.value
 
 
+@pytest.mark.bad_input(39)
 def test_law_9_order_is_by_position_and_never_by_time():
     with opened(agent="ops-1") as memory:
         fact = memory.remember("The pool has 50 places.")

@@ -103,6 +103,7 @@ def test_a_question_out_of_bounds_is_refused_by_name(mem, name, keywords):
         mem.recall("x", **keywords)
 
 
+@pytest.mark.bad_input(61)
 def test_an_unknown_keyword_of_recall_is_refused_and_named(mem):
     with pytest.raises(TypeError, match="'agnt'"):
         mem.recall("x", agnt="ops-1")

@@ -74,6 +74,7 @@ def test_a_decision_that_rests_on_it_still_says_that_something_was_there():
         assert tree.causes[0].position == said.position
 
 
+@pytest.mark.bad_input(87)
 def test_it_comes_back_by_no_rebuild_of_any_projection(tmp_path):
     with opened(tmp_path, agent="ops-1") as mem:
         first, second = mem.observe(SECRET, task="t-1"), mem.observe(SECRET, task="t-1")

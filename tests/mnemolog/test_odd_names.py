@@ -14,6 +14,7 @@ def files_below(folder):
     return {path for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.bad_input(79)
 def test_names_with_delimiters_never_meet(tmp_path):
     with opened(tmp_path) as mem:
         for agent, session in CONFUSABLE:
@@ -29,6 +30,7 @@ def test_names_with_delimiters_never_meet(tmp_path):
             assert len(mem.timeline(agent=agent, session=session)) == 2
 
 
+@pytest.mark.bad_input(81)
 @pytest.mark.parametrize(
     "name", ["../../tmp/pwn", "/etc/x", "..\\..\\x", "C:\\x", "a/../../b", "."]
 )
@@ -45,6 +47,7 @@ def test_a_name_that_is_a_path_is_refused_and_makes_no_file(tmp_path, name, word
     assert outside == set()
 
 
+@pytest.mark.bad_input(81)
 @pytest.mark.parametrize("event_id", IDS, ids=range(len(IDS)))
 def test_an_id_may_be_anything_and_is_never_a_path(tmp_path, event_id):
     data = tmp_path / "deep" / "down" / "data"
@@ -58,6 +61,7 @@ def test_an_id_may_be_anything_and_is_never_a_path(tmp_path, event_id):
     assert outside == set()
 
 
+@pytest.mark.bad_input(83)
 @pytest.mark.parametrize("word", ["agent", "session", "task"])
 def test_a_long_name_is_kept_and_found_in_full(tmp_path, word):
     with opened(tmp_path) as mem:
@@ -70,5 +74,5 @@ def test_a_long_name_is_kept_and_found_in_full(tmp_path, word):
 
 
 def test_a_name_that_is_too_long_is_refused_in_bytes():
-    with opened(projects=False) as mem, pytest.raises(InvalidEvent, match="1026 bytes.*1 to 1024"):
+    with opened(projects=False) as mem, pytest.raises(InvalidEvent, match=r"1026 bytes.*1 to 1024"):
         mem.observe("x", session="会" * 342)

@@ -270,6 +270,7 @@ def test_the_partitions_of_a_log_are_fixed_when_it_is_made(tmp_path):
         opened(tmp_path, partitions=4)
 
 
+@pytest.mark.bad_input(65)
 def test_another_embedder_than_the_generations_is_refused_with_what_to_do(tmp_path):
     opened(tmp_path).close()
     with pytest.raises(InvalidSetting, match="mnemolog rebuild memories"):

@@ -50,6 +50,7 @@ def test_nodes_may_come_in_any_order_and_have_several_roots():
     assert [one.id for one in found.nodes] == ["c", "b", "a", "root-2"]
 
 
+@pytest.mark.bad_input(33)
 @pytest.mark.parametrize(
     ("nodes", "fields", "fault"),
     [

@@ -218,6 +218,7 @@ def test_headers_of_binary_mode_are_utf_8_and_need_the_same_attributes():
         read_cloud_event(record(b"{", headers=headers))
 
 
+@pytest.mark.bad_input(51)
 def test_a_schema_registrys_frame_is_told_from_plain_json_by_its_first_byte():
     for frame in (b"\x00\x00\x00\x27\x0f", b"\x01" + bytes(16)):
         with pytest.raises(NotACloudEvent, match="schema registry"):

@@ -63,6 +63,7 @@ def test_an_id_of_ascii_has_no_control_characters_and_is_not_empty(text):
         assert check_id(text, field="id") == text
 
 
+@pytest.mark.bad_input(79)
 @given(st.lists(st.text()), st.lists(st.text()))
 def test_two_lists_of_parts_are_never_joined_to_one_text(one, other):
     assume(one != other)
@@ -164,6 +165,7 @@ def test_only_our_own_names_begin_as_ours_do():
 # Folders
 
 
+@pytest.mark.bad_input(79, 81)
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1),

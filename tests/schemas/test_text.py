@@ -42,6 +42,7 @@ def test_a_cut_of_plain_characters_is_the_cut_of_characters(text, most):
     assert cut(text, characters_max=most) == kept
 
 
+@pytest.mark.bad_input(3)
 @given(texts, st.integers(0, 60))
 def test_a_cut_by_bytes_fits_and_ends_on_a_character(text, most):
     short = cut_bytes(text, bytes_max=most)
@@ -52,6 +53,7 @@ def test_a_cut_by_bytes_fits_and_ends_on_a_character(text, most):
     assert not rest or len((short + rest[0]).encode()) > most
 
 
+@pytest.mark.bad_input(3)
 def test_a_preview_of_300_bytes_drops_a_family_that_does_not_fit():
     text = "好" * 99 + FAMILY
     assert cut_bytes(text, bytes_max=300) == "好" * 99

@@ -110,6 +110,7 @@ def test_an_unknown_projection_ends_with_2(cli, say):
         assert "memories, analytics, checkpoints, weights" in done.err
 
 
+@pytest.mark.bad_input(65)
 def test_another_embedder_re_embeds_and_questions_follow_it_from_then_on(cli, say, monkeypatch):
     say("the connection pool of the auth service is exhausted")
     say("lunch is at noon")

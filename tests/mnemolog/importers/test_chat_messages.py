@@ -61,6 +61,7 @@ def test_content_that_is_neither_text_nor_parts_is_named(content):
         message_of({"role": "user", "content": content})
 
 
+@pytest.mark.bad_input(21)
 @pytest.mark.parametrize(
     ("part", "kept"),
     [
@@ -106,6 +107,7 @@ def test_a_refusal_is_what_was_said():
     assert assistant(refusal="I can't do that.").text == "I can't do that."
 
 
+@pytest.mark.bad_input(19)
 @pytest.mark.parametrize(
     ("given", "arguments", "raw"),
     [

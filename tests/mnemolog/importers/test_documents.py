@@ -42,6 +42,7 @@ def test_the_shape_is_seen_from_the_beginning(content, found):
     assert problems(read(content)) == []
 
 
+@pytest.mark.bad_input(25)
 def test_a_line_cut_in_a_string_is_named_and_the_others_come():
     lines = [json.dumps({"n": n, "text": "words"}).encode() for n in range(1, 6)]
     lines[2] = lines[2][:-4]
@@ -55,6 +56,7 @@ def test_a_first_line_that_is_cut_does_not_hide_the_rest():
     assert values(read(b'{"a": "cut\n{"b": 2}\n')) == [{"b": 2}]
 
 
+@pytest.mark.bad_input(27)
 @pytest.mark.parametrize("between", [b"\n" + b"\0" * 512, b"\0" * 512, b"\0" * 512 + b"\n"])
 def test_nul_padding_is_named_with_its_place_and_both_neighbours_come(between):
     found = read(b'{"a": 1}' + between + b'{"b": 2}\n', name="in.jsonl")

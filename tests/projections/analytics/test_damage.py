@@ -61,6 +61,7 @@ def test_a_killed_owner_lost_nothing(after_kill, tmp_path):
     assert completed(copied) == (0, wanted)
 
 
+@pytest.mark.bad_input(75)
 @pytest.mark.parametrize("cut_bytes", [1, 7, 100, 5_000, 40_000])
 def test_a_log_of_writes_that_was_cut_short_is_completed_from_the_log(
     after_kill, tmp_path, cut_bytes

@@ -108,6 +108,7 @@ def _refuse(fields):
     return Checkpoint(**{name: value for name, value in fields.items() if name != "plan_summary"})
 
 
+@pytest.mark.bad_input(85)
 def test_a_file_of_an_older_version_is_lifted_as_its_event_would_be(monkeypatch):
     old = file_format._sealed(
         b'{"checkpoint":{"agent":"a","goal":"go","id":"c1",'
@@ -173,6 +174,7 @@ def test_a_missing_file_is_damaged_and_a_folder_that_is_none_is_the_worlds_fault
         SnapshotFiles(tmp_path / "file").write(snapshot(checkpoint()))
 
 
+@pytest.mark.bad_input(81)
 @pytest.mark.parametrize("name", ["../../tmp/pwn", "/etc/x", "..\\..\\x", "C:\\x", "会议" * 64])
 def test_an_id_never_becomes_a_path(tmp_path, name):
     stored = SnapshotFiles(tmp_path / "deep" / "files")

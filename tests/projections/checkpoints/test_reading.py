@@ -100,6 +100,7 @@ def test_a_file_that_is_gone_counts_as_damaged(tmp_path):
         assert "can't be read" in newest.damaged[0].reason
 
 
+@pytest.mark.bad_input(79)
 def test_ids_that_would_collide_when_joined_are_kept_apart(tmp_path):
     one = saved("c", agent="a&run_id=b", task="c")
     other = saved("c", agent="a", task="b&run_id=c")
@@ -109,6 +110,7 @@ def test_ids_that_would_collide_when_joined_are_kept_apart(tmp_path):
         assert asked.newest(agent="a", task="c").found is None
 
 
+@pytest.mark.bad_input(83)
 def test_a_long_name_is_found_whole(tmp_path):
     session, task = "会议" * 40, "任务" * 42
     event = happened(saved("会议" * 40).event, task=task, session=session)
@@ -128,6 +130,7 @@ def test_an_unknown_id_is_not_found(tmp_path):
 # Ancestry
 
 
+@pytest.mark.bad_input(35)
 def test_ancestry_follows_the_pointer_whatever_the_ids_order(tmp_path):
     older = saved("z-older", intermediate_results={"x": 1})
     with reader(tmp_path, older, saved("a-younger", parent="z-older")) as asked:
@@ -138,6 +141,7 @@ def test_ancestry_follows_the_pointer_whatever_the_ids_order(tmp_path):
         assert results == [{}, {"x": 1}]
 
 
+@pytest.mark.bad_input(33)
 def test_a_cycle_is_an_error_that_names_its_ids(tmp_path):
     events = (saved("c0", parent="c1"), saved("c1", parent="c2"), saved("c2", parent="c1"))
     with reader(tmp_path, *events) as asked:
@@ -224,6 +228,7 @@ def test_closing_twice_is_harmless(tmp_path):
     asked.close()
 
 
+@pytest.mark.bad_input(33)
 def test_a_deep_ancestry_is_walked_to_its_root(tmp_path):
     line = [saved("c0"), *(saved(f"c{n}", parent=f"c{n - 1}") for n in range(1, 200))]
     with reader(tmp_path, *line) as asked:

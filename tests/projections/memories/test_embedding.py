@@ -45,6 +45,7 @@ def reasons(model, texts):
     return [one.reason if isinstance(one, Unembeddable) else None for one in embedded]
 
 
+@pytest.mark.bad_input(63)
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [

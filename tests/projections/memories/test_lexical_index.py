@@ -58,6 +58,7 @@ def found(tmp_path_factory):
     return find
 
 
+@pytest.mark.bad_input(73)
 @pytest.mark.parametrize("id_", ["laundering", "caffeine", "perch", "pool"])
 def test_every_word_of_two_or_more_characters_of_a_chinese_text_is_found(found, id_):
     runs = "".join(c if "\u4e00" <= c <= "\u9fff" else " " for c in TEXTS[id_]).split()

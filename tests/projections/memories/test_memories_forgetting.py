@@ -43,6 +43,7 @@ def test_what_is_forgotten_is_gone_whichever_comes_first(tmp_path, forgetting, f
     assert b"kohlrabi" not in (place(tmp_path).folder / STATE_FILE).read_bytes()
 
 
+@pytest.mark.bad_input(87)
 def test_a_text_is_forgotten_under_every_id_that_it_has(tmp_path):
     pin = ex.ObservationRecorded(text="my PIN is 0000")
     forgotten = mem.MemoryForgotten(texts=("my PIN is 0000",))

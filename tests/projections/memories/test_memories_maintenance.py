@@ -71,6 +71,7 @@ def files_with(folder, text):
     return [path.name for path in files if text.encode() in path.read_bytes()]
 
 
+@pytest.mark.bad_input(71)
 def test_a_failure_is_counted_and_the_projector_goes_on(tmp_path):
     with opened(tmp_path) as memories:
         table, clock = watched(memories, failures=3)

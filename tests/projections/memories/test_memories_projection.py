@@ -182,6 +182,7 @@ def test_another_embedder_is_refused_with_the_way_out(tmp_path, described):
 # The rest
 
 
+@pytest.mark.bad_input(77)
 def test_the_same_event_twice_in_a_batch_forms_one_memory(tmp_path):
     (record,) = recorded(ex.ObservationRecorded(text=POOL))
     again = recorded(ex.ObservationRecorded(text=CACHE), ex.ObservationRecorded(text="x"))[1]
@@ -191,6 +192,7 @@ def test_the_same_event_twice_in_a_batch_forms_one_memory(tmp_path):
         assert reader_of(tmp_path).counts()["memories"] == 2
 
 
+@pytest.mark.bad_input(69)
 def test_a_history_of_empty_texts_makes_an_index_that_finds_what_comes_next(tmp_path):
     empty = [ex.ObservationRecorded(text=text) for text in ("", "\u3000\u200b\n") * 5]
     told = recorded(*empty, ex.ObservationRecorded(text=POOL))

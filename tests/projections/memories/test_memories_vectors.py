@@ -92,6 +92,7 @@ def test_rows_whose_vectors_are_cached_come_with_them(tmp_path):
         assert memories.settled() == {0: 0}
 
 
+@pytest.mark.bad_input(63)
 def test_one_bad_vector_of_ten_is_reported_and_the_others_are_there(tmp_path):
     model = CountingModel()
     model.not_a_number = {"bad text"}

@@ -102,6 +102,7 @@ def test_an_unheard_of_kind_has_the_time_constant_of_others():
     )
 
 
+@pytest.mark.bad_input(41)
 @pytest.mark.parametrize("days", [10, 30, 36_500])
 def test_a_stamp_from_the_future_has_the_age_0(days):
     weight = weight_of(episode(), at=START - timedelta(days=days), decay=DECAY)
@@ -124,6 +125,7 @@ def test_no_numbers_make_it_raise_and_all_bounds_hold(standing, at, decay):
     assert 0.2 - 1e-9 <= weight.ranking_term <= 1
 
 
+@pytest.mark.bad_input(41)
 @given(standing=STANDINGS, at=MOMENTS)
 def test_without_feedback_no_weight_exceeds_the_initial_one(standing, at):
     plain = Standing(
