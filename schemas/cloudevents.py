@@ -20,6 +20,7 @@ from mnemolog.schemas.values import UNSAFE, parse_json
 Attribute = str | int | bool
 Attributes = dict[str, Attribute]
 
+EXPORT_PREFIX: Final = "mnemolog.export."  # of types that stand in exports and on no log
 RECORDED_TIME: Final = "recordedtime"  # extension: when the first log took the event
 
 _REQUIRED: Final = ("id", "source", "type")

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from mnemolog.schemas.blobs import lifted
 from mnemolog.schemas.cloudevents import (
+    EXPORT_PREFIX,
     RECORDED_TIME,
     CloudEvent,
     NotACloudEvent,
@@ -112,7 +113,10 @@ class Codec:
             key = self._key(record, cloud_event)
         except NotACloudEvent as error:
             return Foreign(record, str(error))
-        if not str(cloud_event.attributes["type"]).startswith(TYPE_PREFIX):
+        event_type = str(cloud_event.attributes["type"])
+        if event_type.startswith(EXPORT_PREFIX):
+            return Foreign(record, "a line of an export, and no event")
+        if not event_type.startswith(TYPE_PREFIX):
             return _guest(record, cloud_event, key)
         return self._ours(record, cloud_event, key)
 

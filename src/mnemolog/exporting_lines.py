@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mnemolog.schemas.cloudevents import RECORDED_TIME
+from mnemolog.schemas.cloudevents import EXPORT_PREFIX, RECORDED_TIME
 from mnemolog.schemas.decoded import Foreign
 from mnemolog.schemas.envelope import SPEC_VERSION
 from mnemolog.schemas.errors import shown
@@ -18,7 +18,6 @@ from mnemolog.schemas.ids import derived_id
 from mnemolog.schemas.records import Headers
 
 EXPORT_FORMAT: Final = 1
-EXPORT_PREFIX: Final = "mnemolog.export."
 BEGUN: Final = EXPORT_PREFIX + "begun"
 ENDED: Final = EXPORT_PREFIX + "ended"
 FOREIGN: Final = EXPORT_PREFIX + "foreign"

@@ -61,6 +61,7 @@ def test_what_is_no_cloud_event_is_foreign_with_its_bytes_and_reason(value, reas
         ({"task": 1.5}, "attribute task is a float"),
         ({"task": "a\0b"}, "a NUL or a lone surrogate"),
         ({"specversion": "0.3"}, "specversion '0.3' is not 1.0"),
+        ({"type": "mnemolog.export.begun"}, "a line of an export, and no event"),
     ],
 )
 def test_attributes_that_break_the_form_make_a_record_foreign(attributes, reason):

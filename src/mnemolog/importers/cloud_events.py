@@ -12,7 +12,6 @@ from mnemolog.exporting_lines import (
     BEGUN,
     ENDED,
     EXPORT_FORMAT,
-    EXPORT_PREFIX,
     FOREIGN,
     Unreadable,
     foreign_in,
@@ -20,7 +19,7 @@ from mnemolog.exporting_lines import (
 from mnemolog.importers.base import Found, Options, Problem, Raw, Ready, Source
 from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.outlines import outlines
-from mnemolog.schemas.cloudevents import RECORDED_TIME
+from mnemolog.schemas.cloudevents import EXPORT_PREFIX, RECORDED_TIME
 from mnemolog.schemas.envelope import TYPE_PREFIX
 from mnemolog.schemas.errors import shown
 from mnemolog.schemas.events import GOVERNANCE
