@@ -197,6 +197,6 @@ def test_what_no_record_can_hold_is_refused_with_both_sizes_and_nothing_is_lost(
     mem.observe("the one before it")
     before = mem.end()
     with pytest.raises(InvalidEvent, match=rf"\d+ bytes.*{EVENT_BYTES_MAX}"):
-        mem.observe("large", data={"n": list(range(times * EVENT_BYTES_MAX // 7))})
+        mem.observe("large", data={"n": list(range(times * EVENT_BYTES_MAX // 6))})
     assert mem.end() == before
     assert_neighbours_live(shared)
