@@ -16,7 +16,7 @@ from mnemolog.schemas.cloudevents import RECORDED_TIME, binary_form, read_cloud_
 from mnemolog.schemas.codec import Codec, content_of
 from mnemolog.schemas.decoded import Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.envelope import CONTENT_TYPE, TYPE_PREFIX
-from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.errors import EventTooLarge, InvalidEvent
 from mnemolog.schemas.events.base import schema_id
 from mnemolog.schemas.events.governance import EVERYWHERE
 from mnemolog.schemas.ids import NO_AGENT_KEY, check_id, derived_id
@@ -121,8 +121,8 @@ def taken(document: Mapping[str, Any], codec: Codec) -> Taken:
         size = size or len(value)
         if len(value) <= codec.event_bytes_max:
             return _taken(told, key.encode("utf-8", "replace"), value, headers, codec)
-    limit = f"{size} bytes encoded; the limit is {codec.event_bytes_max}"
-    raise InvalidEvent(str(told.get("type")), told.get("id"), limit)
+    name, event_id = str(told.get("type")), str(told.get("id"))
+    raise EventTooLarge(name, event_id, size=size, size_max=codec.event_bytes_max)
 
 
 def is_for_every_partition(document: Mapping[str, Any]) -> bool:

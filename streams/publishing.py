@@ -148,6 +148,18 @@ class Publisher:
         """What makes records of events, for this log."""
         return self._codec
 
+    def elsewhere(self, log: Log, blobs: BlobStore) -> "Publisher":
+        """Return one that does with drafts what this one does, for another log of its shape."""
+        return Publisher(
+            log,
+            self._codec,
+            tenant=self._tenant,
+            now=self._now,
+            new_id=self._new_id,
+            blobs=None if self._blobs is None else blobs,
+            sizes=self._sizes,
+        )
+
     def record(self, event: Event, envelope: Envelope) -> NewRecord:
         """Return the record of *event*, as `append_built` appends it."""
         return self._codec.encode(event, envelope)

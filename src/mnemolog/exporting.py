@@ -11,18 +11,22 @@ from datetime import datetime
 from os import PathLike, fspath
 from typing import Any, Final
 
-from mnemolog.exporting_lines import begun, ended, foreign
+from mnemolog.exporting_lines import begun, blob, ended, foreign
 from mnemolog.exporting_merge import OnItsWay, merged
 from mnemolog.exporting_target import Stream, Write, opened_target
+from mnemolog.schemas.blobs import references_in
 from mnemolog.schemas.codec import Codec
-from mnemolog.schemas.decoded import Foreign, Guest
-from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
+from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
+from mnemolog.schemas.errors import BlobDamaged, BlobMissing, InvalidEvent, InvalidSetting
 from mnemolog.schemas.events.governance import ProcessorAdvanced
 from mnemolog.schemas.ids import check_name
 from mnemolog.schemas.portable import document_bytes, portable, portable_copy
 from mnemolog.schemas.times import instant
+from mnemolog.streams.blobs import BlobStore
 from mnemolog.streams.log import Log
 
+MISSING_KEPT_MAX: Final = 100
+BLOBS_KNOWN_MAX: Final = 65_536  # that are known to stand in the export already
 TELL_RECORDS: Final = 1_000  # between two words on how far it is
 
 Target = str | PathLike[str] | Stream
@@ -37,6 +41,9 @@ class ExportReport:
     events: int = 0  # of ours and guests'; a governance event and its copies are one
     by_type: Counter[str] = field(default_factory=Counter)
     foreign: int = 0  # records that are no events
+    blobs: int = 0  # texts that stand beside the log
+    blobs_missing: int = 0  # that events name, and that are not there, or damaged
+    missing: list[str] = field(default_factory=list)  # the first `MISSING_KEPT_MAX`, with reasons
     left_out: int = 0  # marks of how far processors were, which hold on this log alone
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +53,9 @@ class ExportReport:
             "events": self.events,
             "by_type": dict(self.by_type),
             "foreign": self.foreign,
+            "blobs": self.blobs,
+            "blobs_missing": self.blobs_missing,
+            "missing": self.missing,
             "left_out": self.left_out,
         }
 
@@ -76,14 +86,18 @@ def export(
     target: Target,
     *,
     wanted: Wanted,
+    blobs: BlobStore | None = None,
     force: bool = False,
     tell: Tell = lambda _done, _total: None,
 ) -> ExportReport:
     """Write what *log* holds by now to *target*, and say what it was.
 
     *target* is a path, or a stream that takes bytes or texts. A file is written whole or not at
-    all. Raises InvalidSetting for a target or a time that can't be, HistoryLost for a log whose
-    start is gone, StoreUnavailable, and what a stream raises.
+    all. A blob stands before the first event that names it; one that is missing is named in the
+    report, and the export goes on.
+
+    Raises InvalidSetting for a target or a time that can't be, HistoryLost for a log whose start
+    is gone, StoreUnavailable, and what a stream raises.
     """
     starts, ends = _bounds(log, wanted)
     name = fspath(target) if isinstance(target, str | PathLike) else "a stream"
@@ -91,7 +105,7 @@ def export(
     with opened_target(target, force=force) as write:
         stream = merged(log, codec, starts=starts, ends=ends)
         total = sum(max(0, end - starts[partition]) for partition, end in ends.items())
-        _Exporting(log.topic, wanted, report, write).run(
+        _Exporting(log.topic, wanted, report, write, blobs).run(
             _told(stream, total, tell), partitions=log.partitions
         )
     return report
@@ -128,7 +142,16 @@ def _told(stream: Iterator[OnItsWay], total: int, tell: Tell) -> Iterator[OnItsW
 class _Exporting:
     """One export on its way."""
 
-    def __init__(self, topic: str, wanted: Wanted, report: ExportReport, write: Write) -> None:
+    def __init__(
+        self,
+        topic: str,
+        wanted: Wanted,
+        report: ExportReport,
+        write: Write,
+        blobs: BlobStore | None,
+    ) -> None:
+        self._blobs = blobs
+        self._known: dict[str, None] = {}  # blobs that stand there already, the latest last
         self._topic = topic
         self._wanted = wanted
         self._report = report
@@ -139,6 +162,7 @@ class _Exporting:
         self._put(begun(self._topic, partitions=partitions))
         for one in stream:
             if (document := self._line(one)) is not None:
+                self._put_blobs(one.item, document)
                 self._lines += 1
                 self._put(document)
         self._put(ended(self._topic, lines=self._lines))
@@ -159,6 +183,33 @@ class _Exporting:
         self._report.events += 1
         self._report.by_type[item.event_type] += 1
         return portable_copy(item) if one.is_copied else portable(item)
+
+    def _put_blobs(self, item: Decoded, document: Mapping[str, Any]) -> None:
+        """Write the blobs that an event of ours names and that do not stand there yet."""
+        dataref = document.get("dataref")
+        if not isinstance(item, Ours | Unusable) or not isinstance(dataref, str):
+            return
+        for reference in references_in(dataref):
+            if reference.sha256 not in self._known:
+                self._put_blob(reference.sha256)
+                self._known[reference.sha256] = None
+                if len(self._known) > BLOBS_KNOWN_MAX:
+                    del self._known[next(iter(self._known))]
+
+    def _put_blob(self, sha256: str) -> None:
+        report = self._report
+        try:
+            if self._blobs is None:
+                raise BlobMissing(sha256, "any place that this export knows")
+            content = self._blobs.get(sha256)
+        except BlobDamaged as error:
+            report.blobs_missing += 1
+            if len(report.missing) < MISSING_KEPT_MAX:
+                report.missing.append(str(error))
+            return
+        report.blobs += 1
+        self._lines += 1
+        self._put(blob(content, sha256=sha256, topic=self._topic))
 
     def _put(self, document: Mapping[str, Any]) -> None:
         self._write(document_bytes(document) + b"\n")

@@ -1,7 +1,8 @@
 """An export's own lines: CloudEvents of types that no log ever holds.
 
-They say where an export begins and ends, and hold what is no event: foreign records. What
-`mnemolog export` writes, every later importer reads; change it only by another `EXPORT_FORMAT`.
+They say where an export begins and ends, and hold what is no event: foreign records, and the texts
+that stand beside the log. What `mnemolog export` writes, every later importer reads; change it only
+by another `EXPORT_FORMAT`.
 """
 
 import base64
@@ -9,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mnemolog.schemas.blobs import digest_of
 from mnemolog.schemas.cloudevents import EXPORT_PREFIX, RECORDED_TIME
 from mnemolog.schemas.decoded import Foreign
 from mnemolog.schemas.envelope import SPEC_VERSION
@@ -21,6 +23,7 @@ EXPORT_FORMAT: Final = 1
 BEGUN: Final = EXPORT_PREFIX + "begun"
 ENDED: Final = EXPORT_PREFIX + "ended"
 FOREIGN: Final = EXPORT_PREFIX + "foreign"
+BLOB: Final = EXPORT_PREFIX + "blob"
 
 Document = dict[str, Any]
 
@@ -68,6 +71,20 @@ def foreign_in(
     key, value = document.get("recordkey"), document.get("data_base64")
     mark = ForeignMark(*map(str, told))
     return _unpacked(key, "recordkey"), _unpacked(value, "data_base64"), headers, mark
+
+
+def blob(content: bytes, *, sha256: str, topic: str) -> Document:
+    """Return the line of a blob, which goes before the first event that names it."""
+    line = _line(BLOB, topic) | {"id": sha256}
+    return line | {"datacontenttype": "application/octet-stream", "data_base64": _packed(content)}
+
+
+def blob_in(document: Mapping[str, Any]) -> bytes:
+    """Return what `blob` wrote, checked against its name. Raises Unreadable."""
+    content = _unpacked(document.get("data_base64", ""), "data_base64") or b""
+    if digest_of(content) != document.get("id"):
+        raise Unreadable(f"the blob {shown(document.get('id'))} is not what its name says")
+    return content
 
 
 def _line(event_type: str, topic: str, *named: str) -> Document:

@@ -233,8 +233,15 @@ class Memory(Writer, Asker):
         *tell* hears how many records of how many are through. See `exporting.export`.
         """
         wanted = Wanted(agent=agent, recorded_from=recorded_from, recorded_until=recorded_until)
+        engine = self._engine
         return export(
-            self._engine.log, self._engine.codec, target, wanted=wanted, force=force, tell=tell
+            engine.log,
+            engine.codec,
+            target,
+            wanted=wanted,
+            blobs=engine.blobs,
+            force=force,
+            tell=tell,
         )
 
     def digests(self) -> Mapping[str, str]:

@@ -46,6 +46,8 @@ def export(
 ) -> None:
     """Write the log as CloudEvents, one a line, from which `import` makes any other log.
 
+    Exits with 1 where a text beside the log is missing; the events are all there.
+
     Example: mnemolog export --to history.jsonl.gz
     """
     began = time.monotonic()
@@ -65,6 +67,8 @@ def export(
         )
     sys.stdout.buffer.flush()  # a reader that went away is heard of here
     _say_report(report, as_json=as_json, is_piped=to == STDOUT)
+    if report.blobs_missing:
+        raise typer.Exit(1)
 
 
 def _say_report(report: "ExportReport", *, as_json: bool, is_piped: bool) -> None:
@@ -73,10 +77,11 @@ def _say_report(report: "ExportReport", *, as_json: bool, is_piped: bool) -> Non
     if as_json:
         tell(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
         return
-    tell(f"{report.events} events, {report.foreign} other records" + _behind(report, is_piped))
+    what = f"{report.events} events, {report.foreign} other records, {report.blobs} blobs"
+    tell(what if is_piped else f"{what}: {report.target}")
+    for missing in report.missing:
+        note(f"missing: {missing}")
+    if report.blobs_missing > len(report.missing):
+        note(f"and {report.blobs_missing - len(report.missing)} more that are missing")
     if report.left_out:
         note(f"{report.left_out} marks of processors were left out: they name places of this log")
-
-
-def _behind(report: "ExportReport", is_piped: bool) -> str:
-    return "" if is_piped else f": {report.target}"

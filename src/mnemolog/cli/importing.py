@@ -33,6 +33,7 @@ def run_import(
             paths,
             publisher=memory.engine.publisher,
             log=memory.engine.log,
+            blobs=memory.engine.blobs,
             format=format_name,
             options=options,
             on_progress=tell,
@@ -46,6 +47,8 @@ def say_report(report: ImportReport) -> None:
     say(f"{report.added} events {verb}, {report.already_there} were there, {report.files} file(s)")
     for event_type, events in sorted(report.by_type.items()):
         say(f"  {events:>7} {event_type}")
+    if report.foreign or report.blobs:
+        say(f"and {report.foreign} records that are no events, {report.blobs} blobs")
     if report.skipped_total:
         note(f"{report.skipped_total} file(s) of no known format were passed over")
     for problem in report.problems:
@@ -62,6 +65,8 @@ def as_dict(report: ImportReport) -> dict[str, Any]:
         "already_there": report.already_there,
         "dry_run": report.dry_run,
         "by_type": dict(report.by_type),
+        "foreign": report.foreign,
+        "blobs": report.blobs,
         "skipped_files": report.skipped,
         "problems": [str(problem) for problem in report.problems],
         "problems_total": report.problems_total,

@@ -74,7 +74,15 @@ class Raw:
     mark: ForeignMark
 
 
-Found = Placed | Ready | Raw | Problem
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """What is to stand beside the log before the events that name it come."""
+
+    place: str
+    content: bytes
+
+
+Found = Placed | Ready | Raw | Blob | Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +142,7 @@ class Importer(Protocol):
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Yield what *source* says, in order, and what of it can't be read.
 
-        Drafts are what a format of others gives: `Placed`. `Ready` and `Raw` are of a log.
+        Drafts are what a format of others gives: `Placed`. The others are of a log.
 
         Raises nothing but what reading the stream raises.
         """

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 from mnemolog.exporting_lines import (
     BEGUN,
+    BLOB,
     ENDED,
     EXPORT_FORMAT,
     FOREIGN,
     Unreadable,
+    blob_in,
     foreign_in,
 )
-from mnemolog.importers.base import Found, Options, Problem, Raw, Ready, Source
+from mnemolog.importers.base import Blob, Found, Options, Problem, Raw, Ready, Source
 from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.outlines import outlines
 from mnemolog.schemas.cloudevents import EXPORT_PREFIX, RECORDED_TIME
@@ -92,19 +94,28 @@ def _found(source: Source, place: str, value: Any, options: Options) -> Found:
     if not isinstance(value, dict):
         return source.problem(place, f"{shown(value)} is no CloudEvent")
     event_type = str(value.get("type"))
-    try:
-        if event_type == FOREIGN:
-            return Raw(place, *foreign_in(value))
-    except Unreadable as error:
-        return source.problem(place, str(error))
     if event_type.startswith(EXPORT_PREFIX):
-        return source.problem(place, f"{shown(event_type)}: this code knows no such line")
+        return _line_of_an_export(source, place, value)
     if event_type == _ADVANCED:
         return source.problem(place, "how far a processor was on one log says nothing of another")
     was_recorded = RECORDED_TIME in value
     if not was_recorded and event_type not in _GOVERNANCE:
         value = _named(value, options)
     return Ready(place, value, was_recorded=was_recorded)
+
+
+def _line_of_an_export(source: Source, place: str, document: Mapping[str, Any]) -> Found:
+    try:
+        match document["type"]:
+            case str(event_type) if event_type == FOREIGN:
+                return Raw(place, *foreign_in(document))
+            case str(event_type) if event_type == BLOB:
+                return Blob(place, blob_in(document))
+            case unknown:
+                reason = f"{shown(unknown)}: this code knows no such line"
+                return source.problem(place, reason)
+    except Unreadable as error:
+        return source.problem(place, str(error))
 
 
 def _named(document: dict[str, Any], options: Options) -> dict[str, Any]:

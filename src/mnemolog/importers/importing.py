@@ -17,6 +17,7 @@ from mnemolog.importers.report import HowFar, ImportReport
 from mnemolog.importers.sending import Sender, dry
 from mnemolog.importers.sources import Named, named_files
 from mnemolog.schemas.errors import InvalidSetting
+from mnemolog.streams.blobs import BlobStore
 from mnemolog.streams.log import APPEND_RECORDS_MAX, Log
 from mnemolog.streams.publishing import Publisher
 
@@ -29,6 +30,7 @@ def import_paths(
     *,
     publisher: Publisher,
     log: Log,
+    blobs: BlobStore | None = None,
     format: str | None = None,  # noqa: A002 - the word of `--format`
     options: Options = OPTIONS,
     on_progress: Callable[[HowFar], None] | None = None,
@@ -39,7 +41,8 @@ def import_paths(
 
     Each file is read by the importer of *format*, or by the one that recognises it; in a folder
     only files that one of these recognises are read. *log* is the publisher's: its ends tell what
-    was added. *on_progress* is told after each batch and each file. A dry run appends nothing.
+    was added. *blobs* takes what stands beside an exported log. *on_progress* is told after each
+    batch and each file. A dry run appends nothing.
 
     Raises InvalidSetting for an unknown format or a batch out of bounds, LogUnavailable and
     StoreUnavailable as appending does: run it again. Nothing that a file holds raises.
@@ -48,9 +51,9 @@ def import_paths(
         raise InvalidSetting("batch", batch, f"a batch has 1 to {APPEND_RECORDS_MAX} events")
     importer = None if format is None else named(format)
     if dry_run:
-        publisher, log = dry()
+        publisher, log, blobs = dry(publisher)
     report = ImportReport(dry_run=dry_run)
-    sender = Sender(publisher, log, report=report, batch_events=batch)
+    sender = Sender(publisher, log, report=report, batch_events=batch, blobs=blobs)
     importing = _Importing(importer, options, sender, report, on_progress or _tell_nobody)
     for file in named_files(paths):
         if isinstance(file, Problem):

@@ -29,6 +29,7 @@ class ImportReport:
     added: int = 0
     already_there: int = 0
     foreign: int = 0  # records put back that are no events, of those that the log did not know
+    blobs: int = 0  # that were put beside the log, or were there
     by_type: Counter[str] = field(default_factory=Counter)  # of all events, those there included
     problems_total: int = 0
     problems: list[Problem] = field(default_factory=list)  # the first `PROBLEMS_KEPT_MAX`

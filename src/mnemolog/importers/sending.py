@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from mnemolog.importers.base import Placed, Problem, Raw, Ready
+from mnemolog.importers.base import Blob, Placed, Problem, Raw, Ready
 from mnemolog.importers.report import ImportReport
-from mnemolog.schemas.codec import Codec
+from mnemolog.schemas.blobs import digest_of
 from mnemolog.schemas.decoded import Unusable
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.foreign import foreign_record
-from mnemolog.schemas.limits import EVENT_BYTES_MAX, TEXT_CHARS_MAX
+from mnemolog.schemas.limits import TEXT_CHARS_MAX
 from mnemolog.schemas.partitioning import partition_of
 from mnemolog.schemas.portable import copies, is_for_every_partition, taken
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.records import NewRecord
 from mnemolog.streams.admission import check_records
-from mnemolog.streams.clock import system_clock
+from mnemolog.streams.blobs import BlobStore, InMemoryBlobs
 from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
 from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.publishing import Publisher
@@ -56,8 +56,16 @@ class Sender:
     """Appends what was found in order and counts what became of it. Call `flush` at the end."""
 
     def __init__(
-        self, publisher: Publisher, log: Log, *, report: ImportReport, batch_events: int
+        self,
+        publisher: Publisher,
+        log: Log,
+        *,
+        report: ImportReport,
+        batch_events: int,
+        blobs: BlobStore | None = None,
     ) -> None:
+        """*blobs* is where texts beside the log go; without it they are problems."""
+        self._blobs = blobs
         self._publisher = publisher
         self._log = log
         self._report = report
@@ -67,11 +75,14 @@ class Sender:
         # The last place that was taken in each partition, as far as this import knows.
         self._last = {partition: end - 1 for partition, end in log.ends().items()}
 
-    def send(self, file: str, found: Placed | Ready | Raw) -> bool:
+    def send(self, file: str, found: Placed | Ready | Raw | Blob) -> bool:
         """Take what was found; say whether a batch was appended.
 
-        What a log can't take is a Problem. Raises as `Log.append` does.
+        What a log can't take is a Problem. Raises as `Log.append` and `BlobStore.put` do.
         """
+        if isinstance(found, Blob):
+            self._put(file, found)
+            return False
         try:
             one = self._made(file, found)
         except InvalidEvent as error:
@@ -93,6 +104,14 @@ class Sender:
         self._records = self._chars = 0
         for _, alike in groupby(waiting, lambda one: one.is_draft):
             self._append(list(alike))
+
+    def _put(self, file: str, found: Blob) -> None:
+        """Put a blob where the events that come after it are looking for it."""
+        if self._blobs is None:
+            self._report.add_problem(Problem(file, found.place, "no place for blobs was given"))
+        else:
+            self._blobs.put(found.content)
+            self._report.blobs += 1
 
     def _made(self, file: str, found: Placed | Ready | Raw) -> _Waiting:
         """Return what *found* is to the log. Raises InvalidEvent for what is nothing to it."""
@@ -172,11 +191,19 @@ def _reason(one: _Waiting, error: InvalidEvent) -> str:
     return str(error)
 
 
-def dry(tenant: str = "dry-run") -> tuple[Publisher, Log]:
-    """Return a publisher that checks all that a real one does, and a log that keeps nothing."""
-    log = _Nowhere(tenant)
-    codec = Codec(tenant=tenant, partitions=log.partitions, event_bytes_max=EVENT_BYTES_MAX)
-    return Publisher(log, codec, tenant=tenant, now=system_clock), log
+def dry(publisher: Publisher) -> tuple[Publisher, Log, BlobStore]:
+    """Return what checks all that *publisher* does, and a log and blobs that keep nothing."""
+    codec = publisher.codec
+    log, blobs = _Nowhere(codec.tenant, partitions=codec.partitions), _NoBlobs()
+    return publisher.elsewhere(log, blobs), log, blobs
+
+
+class _NoBlobs(InMemoryBlobs):
+    """Takes every blob, and keeps none."""
+
+    def put(self, content: bytes) -> str:
+        """Return the name of *content*."""
+        return digest_of(content)
 
 
 class _Nowhere(InMemoryLog):

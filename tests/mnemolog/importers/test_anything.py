@@ -84,7 +84,11 @@ def test_no_bytes_raise_out_of_an_import(tmp_path_factory, name, content, before
 
 
 @settings(max_examples=60)
-@given(bad=st.binary(max_size=60).filter(lambda line: b"\n" not in line), at=st.integers(0, 3))
+@given(
+    # A file that begins as gzip does is gzip.
+    bad=st.binary(max_size=60).filter(lambda line: b"\n" not in line and line[:2] != b"\x1f\x8b"),
+    at=st.integers(0, 3),
+)
 def test_no_line_costs_a_neighbour(tmp_path_factory, bad, at):
     lines = [json.dumps({"messages": [said(f"n {n}")]}).encode() for n in range(3)]
     lines.insert(at, bad)
