@@ -74,7 +74,7 @@ def test_in_a_folder_a_named_format_reads_its_own_files_only(log, tmp_path):
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones(log, tmp_path):
-    with pytest.raises(InvalidSetting, match="cloudevents, .*openai-chat"):
+    with pytest.raises(InvalidSetting, match=r"cloudevents, .*openai-chat"):
         log.take(json_file(tmp_path, [said("one")]), format="csv")
     assert log.size() == 0
 
