@@ -19,6 +19,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import BaseModel
 
+from mnemolog.schemas.errors import BlobDamaged, BlobMissing
 from mnemolog.schemas.limits import BLOB_BYTES_MAX, EVENT_BLOBS_MAX
 from mnemolog.schemas.values import REPLACEMENT, UNSAFE
 
@@ -152,6 +153,41 @@ def _with(value: Any, steps: list[str], text: str) -> Any:
             items = list(value)
             items[int(step)] = changed
             return type(value)(items)
+
+
+def no_blob(sha256: str) -> bytes:
+    """Raise BlobMissing: who has no store has no blob."""
+    raise BlobMissing(sha256, "this reader, which has no store of blobs")
+
+
+def with_blobs(
+    model: Whole, dataref: str | None, *, blob: Callable[[str], bytes], place: str
+) -> Whole:
+    """Return *model*, the data of an event at *place*, with its texts from *blob* for their heads.
+
+    *blob* gives a blob for its SHA-256. Raises what it raises, with *place* in the message, and
+    BlobDamaged for a blob that can't be of the text that is named.
+    """
+    texts = {}
+    for one in references_in(dataref):
+        if text_at(model, one.pointer) is None:
+            continue  # of another producer's, or dropped by a newer version of its type
+        try:
+            texts[one.pointer] = _text(one, blob(one.sha256))
+        except BlobDamaged as error:
+            error.tell_place(f"{one.pointer} of {place}")
+            raise
+    return with_texts(model, texts)
+
+
+def _text(named: BlobReference, content: bytes) -> str:
+    if len(content) != named.bytes:
+        reason = f"it has {len(content)} bytes, its event tells of {named.bytes}"
+        raise BlobDamaged(named.sha256, reason)
+    try:
+        return text_of(content)
+    except ValueError as error:
+        raise BlobDamaged(named.sha256, "it is no UTF-8") from error
 
 
 def lifted(

@@ -181,14 +181,20 @@ class LogDamaged(Damaged):
 
 
 class BlobDamaged(Damaged):
-    """A blob beside the log is not what its event names: the event has the head of the text."""
+    """A blob beside the log is not what its event names; the event has the head of the text."""
 
     code = "blob_damaged"
     hint = "Restore the blob from a backup, or append its text again: it is the same blob."
 
     def __init__(self, sha256: str, reason: str) -> None:
         self.sha256 = sha256
+        self.place = ""
         super().__init__(f"blob {sha256}", reason)
+
+    def tell_place(self, place: str) -> None:
+        """Say in the message which text the blob has: its event and pointer."""
+        self.place = place
+        self.args = (f"{self}; its head is {place}",)
 
 
 class BlobMissing(BlobDamaged):
@@ -202,6 +208,7 @@ class BlobMissing(BlobDamaged):
 
     def __init__(self, sha256: str, store: str) -> None:
         super().__init__(sha256, f"it is not in {store}")
+        self.args = (f"blob {sha256} is missing: {self.reason}",)
 
 
 class Circular(MnemologError):

@@ -65,7 +65,7 @@ def _from_file(files: SnapshotFiles, name: str) -> dict[str, Any]:
     To read a file is to check that its name is the digest of what it says.
     """
     try:
-        checkpoint = files.read(name)
+        checkpoint = files.read(name).checkpoint
     except Damaged as error:
         return {"damaged": str(error)}
     return {"digest": name, "text": embedding_text(checkpoint)}

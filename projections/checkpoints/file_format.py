@@ -6,7 +6,8 @@
     | the structure as canonical JSON | the working memory as JSON, packed by zlib
 
 Numbers are big-endian, lengths are bytes. A file's name is the SHA-256 of its checkpoint's
-canonical JSON: an id never becomes a path, and to write a checkpoint again changes nothing.
+canonical JSON: an id never becomes a path, and to write a checkpoint again changes nothing. Of
+texts beside the log it has the heads and, as `dataref`, what its event said of the whole.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +26,7 @@ from pydantic import ValidationError
 
 from mnemolog.projections.generations import write_whole
 from mnemolog.projections.sqlite_store import speaking_of
+from mnemolog.schemas.blobs import lifted
 from mnemolog.schemas.checkpoint import Checkpoint
 from mnemolog.schemas.errors import Damaged, InvalidEvent
 from mnemolog.schemas.events import ALL_EVENTS
@@ -52,9 +55,19 @@ class Snapshot:
     content: bytes
 
 
-def snapshot(checkpoint: Checkpoint) -> Snapshot:
-    """Return *checkpoint* as a file."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a file holds: a checkpoint, and the blobs of those of its texts that are heads."""
+
+    checkpoint: Checkpoint
+    dataref: str | None = None
+
+
+def snapshot(checkpoint: Checkpoint, *, dataref: str | None = None) -> Snapshot:
+    """Return *checkpoint* as a file, with the *dataref* of the event that saved it."""
     written, memory = _written(checkpoint), b""
+    if dataref is not None:
+        written["dataref"] = dataref
     name = _digest(written)
     state = written["checkpoint"]["task_state"]
     if state is not None:
@@ -78,7 +91,7 @@ def _sealed(structure: bytes, memory: bytes) -> bytes:
     return header + hashlib.sha256(header + body).digest() + body
 
 
-def checkpoint_in(content: bytes, *, name: str) -> Checkpoint:
+def checkpoint_in(content: bytes, *, name: str) -> Kept:
     """Return the checkpoint in the *content* of the file *name*.
 
     Raises Damaged, which says what is wrong with it. A file of an older version of the event
@@ -91,7 +104,7 @@ def checkpoint_in(content: bytes, *, name: str) -> Checkpoint:
             written["checkpoint"]["task_state"]["working_memory"] = parse_json(memory)
         if _digest(written) != name:
             raise Damaged(name, "it holds another checkpoint than its name says")
-        return _lifted(written["checkpoint"], written["version"], name)
+        return _lifted(written, name)
     except (InvalidEvent, KeyError, TypeError) as error:
         raise Damaged(name, f"its structure can't be read: {error}") from error
 
@@ -133,13 +146,17 @@ def _unpacked(packed: bytes, memory_bytes: int, what: str) -> bytes:
     return memory
 
 
-def _lifted(fields: dict[str, Any], version: int, what: str) -> Checkpoint:
+def _lifted(written: Mapping[str, Any], what: str) -> Kept:
     event, current = CheckpointSaved.event_type, CheckpointSaved.event_version
+    version, dataref = written["version"], written.get("dataref")
     if version > current:
         raise Damaged(what, f"{event} version {version} is newer than this code")
-    data = _UPCASTS.lifted(event, version, {"checkpoint": fields}, to_version=current)
+    data = {"checkpoint": written["checkpoint"]}
+    lift = partial(_UPCASTS.lifted, event, version, to_version=current)
+    if version < current and dataref is not None:
+        dataref = lifted(dataref, data, lift)
     try:
-        return Checkpoint.model_validate(data["checkpoint"])
+        return Kept(Checkpoint.model_validate(lift(data)["checkpoint"]), dataref)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
@@ -163,7 +180,7 @@ class SnapshotFiles:
             write_whole(self._path(one.name), one.content)
             _keep_names(self.folder)
 
-    def read(self, name: str) -> Checkpoint:
+    def read(self, name: str) -> Kept:
         """Return the checkpoint in the file *name*. Raises Damaged, also where it is missing."""
         try:
             content = self._path(name).read_bytes()

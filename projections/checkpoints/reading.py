@@ -28,8 +28,9 @@ from mnemolog.projections.checkpoints.stored import (
 )
 from mnemolog.projections.checkpoints.weaving import newest_first, woven
 from mnemolog.projections.sqlite_store import open_store, speaking_of
-from mnemolog.schemas.checkpoint import Checkpoint
-from mnemolog.schemas.errors import Circular, Damaged, NotFound
+from mnemolog.schemas.blobs import no_blob, with_blobs
+from mnemolog.schemas.errors import BlobDamaged, Circular, Damaged, NotFound
+from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.positions import Position
 
 __all__ = ["CheckpointReader", "TimelineEntry"]
@@ -48,16 +49,23 @@ Row = TypeVar("Row", TimelineEntry, SavedCheckpoint)
 class CheckpointReader:
     """Answers from one generation. Any thread may use it."""
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, folder: Path, connection: sqlite3.Connection, blob: Callable[[str], bytes]
+    ) -> None:
         self._store = folder / INDEX_FILE
         self._connection = connection
         self._files = SnapshotFiles(folder / FILES_FOLDER)
+        self._blob = blob
         self._lock = threading.Lock()
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
-        """Open the generation in *folder* for reading. Raises StoreUnavailable or Damaged."""
-        return cls(folder, open_store(folder / INDEX_FILE, schema=INDEX_SCHEMA, read_only=True))
+    def open(cls, folder: Path, *, blob: Callable[[str], bytes] = no_blob) -> Self:
+        """Open the generation in *folder* for reading. Raises StoreUnavailable or Damaged.
+
+        *blob* gives a text that stands beside the log, by its SHA-256; it may raise BlobDamaged.
+        """
+        store = open_store(folder / INDEX_FILE, schema=INDEX_SCHEMA, read_only=True)
+        return cls(folder, store, blob)
 
     def close(self) -> None:
         """Let go of the index. Harmless twice."""
@@ -82,7 +90,7 @@ class CheckpointReader:
         where = Where().equal({"task": task, "agent": agent}, table="c")
         for saved in self._checkpoints(where.within(before=before, known_at=known_at)):
             try:
-                return Newest(StoredCheckpoint(saved, self.load(saved)), tuple(damaged))
+                return Newest(self.load(saved), tuple(damaged))
             except Damaged as error:
                 damaged.append(error)
                 if len(damaged) == DAMAGED_MAX:
@@ -105,22 +113,35 @@ class CheckpointReader:
     def get(self, checkpoint_id: str, *, agent: str | None = None) -> StoredCheckpoint:
         """Return the checkpoint of this id, the newest if several were saved under it.
 
-        Raises NotFound, or Damaged where its file is.
+        Raises NotFound, or Damaged as `load`.
         """
         saved = self._saved(checkpoint_id, agent=agent)
         if saved is None:
             raise NotFound("checkpoint", checkpoint_id)
-        return StoredCheckpoint(saved, self.load(saved))
+        return self.load(saved)
 
-    def load(self, saved: SavedCheckpoint) -> Checkpoint:
-        """Return what the file of *saved* holds. Raises Damaged, or NotFound if it is forgotten."""
+    def load(self, saved: SavedCheckpoint) -> StoredCheckpoint:
+        """Return *saved* whole: what its file holds, and its texts that stand beside the log.
+
+        Raises Damaged where the file is, BlobDamaged where such a text is or is missing, and
+        NotFound if it is forgotten.
+        """
         try:
-            return self._files.read(saved.file)
+            kept = self._files.read(saved.file)
+            whole = with_blobs(
+                CheckpointSaved(checkpoint=kept.checkpoint),
+                kept.dataref,
+                blob=self._blob,
+                place=f"checkpoint {saved.id}",
+            )
         except Damaged as error:
             where = Where().and_("c.file = ?", saved.file)
             if next(self._checkpoints(where), None) is None:
                 raise NotFound("checkpoint", saved.id) from error
+            if isinstance(error, BlobDamaged):
+                raise
             raise Damaged(f"checkpoint {saved.id}", f"file {error.what}: {error.reason}") from error
+        return StoredCheckpoint(saved, whole.checkpoint, kept.checkpoint)
 
     def ancestry(self, checkpoint_id: str, *, agent: str | None = None) -> Ancestry:
         """Return the checkpoint and its ancestors by their parent pointers alone.

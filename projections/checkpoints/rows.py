@@ -160,5 +160,5 @@ def _checkpoint(item: Ours, event: CheckpointSaved) -> CheckpointRow:
         task=item.envelope.task or (state.task_id if state else None),
         parent=saved.parent,
         tags=saved.tags,
-        snapshot=snapshot(saved),
+        snapshot=snapshot(saved, dataref=item.envelope.dataref),
     )

@@ -64,10 +64,14 @@ class SavedCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class StoredCheckpoint:
-    """A checkpoint, read from its file and found whole."""
+    """A checkpoint, read from its file and found whole.
+
+    `heads` is the checkpoint as the log has it: with the heads of texts that stand beside it.
+    """
 
     saved: SavedCheckpoint
     checkpoint: Checkpoint
+    heads: Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,14 @@ class CheckpointWithVector:
     embedding: tuple[float, ...] | None
 
 
-def with_vector(checkpoint: Checkpoint, *, vector_of: VectorOf) -> CheckpointWithVector:
-    """Return *checkpoint* with what *vector_of*, a look into a vector cache, has for its words."""
-    text = embedding_text(checkpoint)
+def with_vector(stored: StoredCheckpoint, *, vector_of: VectorOf) -> CheckpointWithVector:
+    """Return a checkpoint with what *vector_of*, a look into a vector cache, has for its words.
+
+    Those are the words that it is found by: of a text beside the log, the head's.
+    """
+    text = embedding_text(stored.heads)
     vector = vector_of(text)
-    return CheckpointWithVector(checkpoint, text, None if vector is None else tuple(vector))
+    return CheckpointWithVector(stored.checkpoint, text, None if vector is None else tuple(vector))
 
 
 @dataclass(frozen=True, slots=True)

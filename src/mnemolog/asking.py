@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from mnemolog import asked as check
+from mnemolog import blobs
 from mnemolog.engine import Engine, present
+from mnemolog.known import Known
 from mnemolog.projections.kinds import ANALYTICS
-from mnemolog.projections.memories.rows import Filter, MemoryRow
+from mnemolog.projections.memories.rows import Filter
 from mnemolog.projections.recall.question import RECALL_SECONDS, Question
 from mnemolog.readers import Readers
 from mnemolog.replay.lineage import Lineage, Node, in_order
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         TimelineEntry,
     )
     from mnemolog.projections.recall.recall import Recalled
-    from mnemolog.projections.weights.reading import Weight
 
 TIMELINE_ROWS: Final = 50
 
@@ -47,29 +47,6 @@ class Asked(TypedDict, total=False):
     importance_min: float
     occurred_from: When | None
     occurred_until: When | None
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A memory as `get` gives it: its row, and its weight at the time of asking."""
-
-    row: MemoryRow
-    weight: "Weight | None"
-
-    @property
-    def id(self) -> str:
-        """The memory's id."""
-        return self.row.id
-
-    @property
-    def identity(self) -> str:
-        """The identity of the event that formed it."""
-        return self.row.identity
-
-    @property
-    def text(self) -> str:
-        """The memory's text, whole."""
-        return self.row.text
 
 
 class Asker:
@@ -136,10 +113,16 @@ class Asker:
 
     # These take *after* as recall does: the answer knows what that token covers.
 
-    def get(self, ref: Ref, *, after: Token | None = None) -> Known | RecordedEvent:
-        """Return a memory with its weight, or an event whole. Raises NotFound."""
+    def get(
+        self, ref: Ref, *, after: Token | None = None, whole: bool = True
+    ) -> Known | RecordedEvent:
+        """Return a memory with its weight, or an event whole. Raises NotFound.
+
+        Of a text that stands beside the log a memory has the head; the event that formed it,
+        `get(memory.row.event_id)`, has it whole. See `event` for the rest.
+        """
         self._wait(after)
-        return self.memory(ref) if is_memory(ref) else self.event(ref)
+        return self.memory(ref) if is_memory(ref) else self.event(ref, whole=whole)
 
     def memory(self, ref: Ref) -> Known:
         """Return a memory. Raises NotFound."""
@@ -154,15 +137,22 @@ class Asker:
         found = weights.weights([name], at=present(), decay=weights.decay_policy())
         return Known(row, found.get(name))
 
-    def event(self, ref: Ref) -> RecordedEvent:
-        """Return an event of ours, whole, from the log. NotFound if it is forgotten, too."""
+    def event(self, ref: Ref, *, whole: bool = True) -> RecordedEvent:
+        """Return an event of ours, whole, from the log. NotFound if it is forgotten, too.
+
+        A text that is too large for an event comes from beside the log: raises BlobMissing or
+        BlobDamaged, naming it, where it can't be had. Without *whole* its head is returned.
+        """
         event = self.lineage().event(ref_id(ref), identity=ref_identity(ref))
         if event is None:
             raise NotFound("event", ref_id(ref))
-        return event
+        return blobs.whole(event, self._engine.blobs) if whole else event
 
     def history(self, ref: Ref, *, after: Token | None = None) -> list[RecordedEvent]:
-        """Return the events that formed and changed a memory, oldest first. Raises NotFound."""
+        """Return the events that formed and changed a memory, oldest first. Raises NotFound.
+
+        Of texts that stand beside the log they have the heads; `event` gives one of them whole.
+        """
         self._wait(after)
         row = self.memory(ref).row
         key = key_of(row.agent)
@@ -222,15 +212,18 @@ class Asker:
         return [] if reader is None else reader.list(**asked, rows_max=count)
 
     def saved(self, ref: Ref, *, after: Token | None = None) -> "CheckpointWithVector":
-        """Return a checkpoint whole, with its vector if the cache has it. Raises NotFound."""
+        """Return a checkpoint whole, with its vector if the cache has it.
+
+        Raises NotFound, or Damaged where its file is; BlobMissing or BlobDamaged, naming it,
+        where a text of it stands beside the log and can't be had.
+        """
         from mnemolog.projections.checkpoints.stored import with_vector  # noqa: PLC0415
 
         self._wait(after)
         reader = self._readers.checkpoints()
         if reader is None:
             raise NotFound("checkpoint", ref_id(ref))
-        found = reader.get(ref_id(ref)).checkpoint
-        return with_vector(found, vector_of=self._readers.vector_of)
+        return with_vector(reader.get(ref_id(ref)), vector_of=self._readers.vector_of)
 
     def sql(self, statement: str, *, parameters: Sequence[Any] = (), fresh: bool = True) -> "Table":
         """Return what one read-only statement says of the published tables.

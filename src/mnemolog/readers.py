@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,7 +47,8 @@ class Readers:
         """Return the reader of checkpoints and timelines."""
         from mnemolog.projections.checkpoints.reading import CheckpointReader  # noqa: PLC0415
 
-        reader: CheckpointReader | None = self._serving(CHECKPOINTS, CheckpointReader.open)
+        opened = partial(CheckpointReader.open, blob=self._engine.blobs.get)
+        reader: CheckpointReader | None = self._serving(CHECKPOINTS, opened)
         return reader
 
     def vector_of(self, text: str) -> list[float] | None:

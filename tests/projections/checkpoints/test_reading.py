@@ -137,7 +137,7 @@ def test_ancestry_follows_the_pointer_whatever_the_ids_order(tmp_path):
         line = asked.ancestry("a-younger")
         assert ids(line.saved) == ["a-younger", "z-older"]
         assert line.missing is None
-        results = [asked.load(one).intermediate_results for one in line.saved]
+        results = [asked.load(one).checkpoint.intermediate_results for one in line.saved]
         assert results == [{}, {"x": 1}]
 
 
@@ -185,11 +185,13 @@ def test_a_vector_comes_from_the_cache_by_the_checkpoints_words(tmp_path):
         asked.append(text)
         return [0.5, 1.5]
 
-    found = with_vector(checkpoint(), vector_of=vector_of)
+    with reader(tmp_path, saved()) as checkpoints:
+        stored = checkpoints.get("c1")
+    found = with_vector(stored, vector_of=vector_of)
     assert found.embedding == (0.5, 1.5)
     assert found.checkpoint.embedding is None
     assert asked == [found.text] == [embedding_text(checkpoint())]
-    assert with_vector(checkpoint(), vector_of=lambda _: None).embedding is None
+    assert with_vector(stored, vector_of=lambda _: None).embedding is None
 
 
 # Beside a writer
