@@ -4,8 +4,7 @@ docs/importing.md says what becomes of each. What belongs together is found by i
 never by walking a chain to its root, and within named bounds.
 """
 
-from collections.abc import Generator, Iterator
-from datetime import datetime
+from collections.abc import Iterator
 from typing import Final
 
 from mnemolog.importers.base import Found, Options, Problem, Source, Unreadable
@@ -15,10 +14,9 @@ from mnemolog.importers.claude_code_lines import Line, line_of
 from mnemolog.importers.claude_code_runs import FORMAT
 from mnemolog.importers.claude_code_telling import Teller
 from mnemolog.importers.documents import Document, documents
-from mnemolog.importers.moments import moment_of_text
+from mnemolog.importers.line_times import LineTimes
 from mnemolog.importers.outlines import outlines
 from mnemolog.importers.unknown import Unknown
-from mnemolog.schemas.times import instant
 
 _TOLD: Final = ("user", "assistant", "system", "attachment", "summary")
 # What the program keeps for itself: progress, titles, queues, copies of files.
@@ -68,14 +66,15 @@ class _Reading:
         self._ahead = Ahead()
         self._teller = Teller(source, options)
         self._unknown = Unknown()
-        self._last, _ = instant(options.start, field="start")
+        self._times = LineTimes(source, options.start)
 
     def take(self, document: Document) -> Iterator[Found]:
         try:
             line = line_of(document.place, document.value)
             if not self._is_told(line):
                 return
-            at = yield from self._moment(line)
+            at, problems = self._times.moment(line.value.get("timestamp"), line.place)
+            yield from problems
             step = self._chain.take(line, at)
         except Unreadable as error:
             yield self._source.problem(document.place, str(error))
@@ -95,19 +94,5 @@ class _Reading:
         if line.kind not in _SILENT:
             self._unknown.add(line.kind, line.place)
         if line.uuid is not None and line.session is not None:
-            self._chain.take(line, self._last)
+            self._chain.take(line, self._times.before)
         return False
-
-    def _moment(self, line: Line) -> Generator[Found, None, datetime]:
-        """Return the line's time; one without it has that of the line before, as assumed."""
-        written = line.value.get("timestamp")
-        assumed = self._last.replace(tzinfo=None)
-        if written is None:
-            return assumed
-        try:
-            moment = moment_of_text(written)
-        except Unreadable as error:
-            yield self._source.problem(line.place, f"{error}; it has the time of the line before")
-            return assumed
-        self._last, _ = instant(moment, field="timestamp")
-        return moment

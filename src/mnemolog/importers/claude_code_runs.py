@@ -1,7 +1,5 @@
 """The sessions of a Claude Code file while they are told, and those of sub-agents beside them."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,9 +7,8 @@ from mnemolog.importers.base import Options, Placed, Problem, Scope, Source, Tel
 from mnemolog.importers.bounded import Bounded
 from mnemolog.importers.claude_code_chain import LANES_MAX, Lane, Step
 from mnemolog.importers.claude_code_lines import Asked
+from mnemolog.importers.folders import project_of
 from mnemolog.importers.story import CALLS_MAX, Here, Story, Told
-from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.ids import check_name
 
 FORMAT: Final = "claude-code"
 SUB_AGENT: Final = "sub-agent"  # behind the agent's name: whose events a sub-agent's are
@@ -100,7 +97,7 @@ class Runs:
         scope = Scope(
             agent=agent,
             user=self._options.user,
-            project=self._options.project or project_of(step.line.value),
+            project=self._options.project or project_of(step.line.value.get("cwd")),
             session=session,
         )
         return Run(session, Story(Telling(FORMAT, scope, seed=()), self._told))
@@ -114,18 +111,3 @@ class Runs:
         ]
         same = (spawn for spawn in waiting if spawn.prompt == step.words)
         return next(same, waiting[0] if waiting else None)
-
-
-def project_of(value: Mapping[str, Any]) -> str | None:
-    r"""Return the name of the folder that an agent works in, if it is one.
-
-    >>> project_of({"cwd": "/home/kari/ferry"}), project_of({"cwd": "C:\\ferry\\"})
-    ('ferry', 'ferry')
-    """
-    cwd = value.get("cwd")
-    if not isinstance(cwd, str):
-        return None
-    try:
-        return check_name(re.split(r"[\\/]", cwd.rstrip("\\/"))[-1], field="cwd")
-    except InvalidEvent:
-        return None

@@ -5,6 +5,7 @@ from typing import Final
 from mnemolog.importers.base import Importer
 from mnemolog.importers.claude_code import ClaudeCode
 from mnemolog.importers.cloud_events import CloudEvents
+from mnemolog.importers.codex import Codex
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
 from mnemolog.importers.openai_chat import OpenAIChat
@@ -16,6 +17,7 @@ from mnemolog.schemas.errors import InvalidSetting
 IMPORTERS: Final[tuple[Importer, ...]] = (
     CloudEvents(),
     LoCoMo(),
+    Codex(),
     ClaudeCode(),
     LLMLogs(),
     OpenHands(),

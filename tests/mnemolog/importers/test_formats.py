@@ -11,6 +11,7 @@ PAGE = ROOT / "docs" / "importing.md"
 NAMES = {
     "claude-code",
     "cloudevents",
+    "codex",
     "locomo",
     "openai-chat",
     "openhands",

@@ -1,0 +1,21 @@
+"""The folder that an agent works in names its project."""
+
+import re
+from typing import Any
+
+from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.ids import check_name
+
+
+def project_of(cwd: Any) -> str | None:
+    r"""Return the last part of *cwd*, if that is a name.
+
+    >>> project_of("/home/kari/ferry"), project_of("C:\\ferry\\"), project_of("/")
+    ('ferry', 'ferry', None)
+    """
+    if not isinstance(cwd, str):
+        return None
+    try:
+        return check_name(re.split(r"[\\/]", cwd.rstrip("\\/"))[-1], field="cwd")
+    except InvalidEvent:
+        return None
