@@ -6,6 +6,7 @@ from mnemolog.importers.base import Importer
 from mnemolog.importers.claude_code import ClaudeCode
 from mnemolog.importers.cloud_events import CloudEvents
 from mnemolog.importers.codex import Codex
+from mnemolog.importers.langfuse import Langfuse
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
 from mnemolog.importers.openai_chat import OpenAIChat
@@ -22,6 +23,7 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     LLMLogs(),
     OpenHands(),
     ToolBench(),
+    Langfuse(),
     OpenAIChat(),
 )
 

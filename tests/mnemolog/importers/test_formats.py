@@ -12,6 +12,7 @@ NAMES = {
     "claude-code",
     "cloudevents",
     "codex",
+    "langfuse",
     "locomo",
     "openai-chat",
     "openhands",

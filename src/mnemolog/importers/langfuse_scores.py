@@ -1,0 +1,98 @@
+"""Langfuse's scores and corrections as feedback on what they judge."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mnemolog.importers.base import Found, Source, Unreadable
+from mnemolog.importers.langfuse_observations import id_of
+from mnemolog.importers.moments import moment_of_text
+from mnemolog.importers.otel_said import text_or_none
+from mnemolog.importers.otel_trace import TraceStory
+from mnemolog.importers.story import Here
+from mnemolog.schemas.errors import InvalidEvent, shown
+from mnemolog.schemas.events.experience import FeedbackGiven
+from mnemolog.schemas.ids import check_name
+
+NEUTRAL: Final = 0.0  # where nobody can say whether a value is good: it raises and lowers nothing
+FAULTS: Final = frozenset(
+    {
+        *("bias", "harmfulness", "hallucination", "hate", "jailbreak", "maliciousness"),
+        *("offensiveness", "profanity", "prompt-injection", "toxicity", "violence"),
+    }
+)  # scores of these names count a fault: 0 is best
+
+
+class Scores:
+    """Tells the scores of one trace, after its events."""
+
+    def __init__(self, told: TraceStory, source: Source) -> None:
+        self._told = told
+        self._source = source
+
+    def tell(self, scores: Any, place: str) -> Iterator[Found]:
+        """Yield feedback for each of *scores*, and a Problem for what is none."""
+        if not isinstance(scores, list):
+            if scores is not None:
+                yield self._source.problem(place, f"{shown(scores)} is no list")
+            return
+        for number, score in enumerate(scores, start=1):
+            there = f"{place} {number}"
+            try:
+                yield from self._one(score, there)
+            except Unreadable as error:
+                yield self._source.problem(there, str(error))
+
+    def _one(self, score: Any, place: str) -> Iterator[Found]:
+        if not isinstance(score, dict):
+            raise Unreadable(f"{shown(score)} is no score")
+        score_id = id_of(score.get("id"), field="id")
+        written = score.get("timestamp", score.get("createdAt"))
+        name = text_or_none(score.get("name")) or "score"
+        value, shown_value = _value(score, name)
+        target = self._target(score)
+        fields = {
+            "target": target,
+            "score": value,
+            "label": f"{name}: {shown_value}" if shown_value else name,
+            "comment": self._comment(score),
+            "given_by": _judge(score),
+        }
+        here = Here(place, moment_of_text(written), item=score_id)
+        how: dict[str, Any] = {"name": ("score", score_id), "cause": target}
+        yield from self._told.story.aside(FeedbackGiven, fields, here, **how)
+
+    def _target(self, score: Mapping[str, Any]) -> str:
+        """Return the event that a score judges: the observation's, or the trace's answer."""
+        judged = score.get("observationId")
+        of_step = self._told.events.get(judged) if isinstance(judged, str) else None
+        return of_step or self._told.answer or self._told.begun
+
+    def _comment(self, score: Mapping[str, Any]) -> str | None:
+        """Return what was said with a score; a correction that says what was answered is none."""
+        text = text_or_none(score.get("comment")) or text_or_none(score.get("longStringValue"))
+        return None if text is not None and self._told.has_said(text) else text
+
+
+def _value(score: Mapping[str, Any], name: str) -> tuple[float, str]:
+    """Return a score from -1 to 1, and the value as it was given."""
+    value, text, kind = score.get("value"), score.get("stringValue"), score.get("dataType")
+    if kind == "CORRECTION":
+        return NEUTRAL, ""
+    if text is None and value is None:
+        raise Unreadable("a score without a value")
+    if kind in ("CATEGORICAL", "TEXT") or not isinstance(value, int | float):
+        return NEUTRAL, str(value if text is None else text)
+    shown_value = f"{text}" if isinstance(text, str) and text else f"{value:g}"
+    if not 0 <= value <= 1:
+        return NEUTRAL, shown_value
+    good = 1 - value if name.lower().replace("_", "-") in FAULTS else value
+    return round(2.0 * good - 1.0, 9), shown_value
+
+
+def _judge(score: Mapping[str, Any]) -> str | None:
+    for key in ("authorUserId", "source"):
+        try:
+            return check_name(score.get(key), field=key)
+        except InvalidEvent:
+            continue
+    return None
