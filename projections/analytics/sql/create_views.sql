@@ -6,8 +6,8 @@ WITH named AS (
     SELECT session, min(occurred_at) AS first_at, max(occurred_at) AS last_at,
            count(*) AS events, count(DISTINCT agent) AS agents,
            count(*) FILTER (type = 'message.exchanged' AND NOT guest) AS messages,
-           coalesce(sum(tokens_in), 0)::BIGINT AS tokens_in,
-           coalesce(sum(tokens_out), 0)::BIGINT AS tokens_out,
+           least(coalesce(sum(tokens_in), 0), 9223372036854775807)::BIGINT AS tokens_in,
+           least(coalesce(sum(tokens_out), 0), 9223372036854775807)::BIGINT AS tokens_out,
            sum(cost_usd) AS cost_usd
     FROM events WHERE session IS NOT NULL GROUP BY session
 ), of_key AS (
@@ -37,8 +37,8 @@ CREATE VIEW tasks AS
 WITH named AS (
     SELECT task, min(occurred_at) AS first_at, max(occurred_at) AS last_at,
            count(*) AS events, count(DISTINCT agent) AS agents,
-           coalesce(sum(tokens_in), 0)::BIGINT AS tokens_in,
-           coalesce(sum(tokens_out), 0)::BIGINT AS tokens_out,
+           least(coalesce(sum(tokens_in), 0), 9223372036854775807)::BIGINT AS tokens_in,
+           least(coalesce(sum(tokens_out), 0), 9223372036854775807)::BIGINT AS tokens_out,
            sum(cost_usd) AS cost_usd
     FROM events WHERE task IS NOT NULL GROUP BY task
 ), sorted AS (

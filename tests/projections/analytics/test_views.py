@@ -6,6 +6,7 @@ import pytest
 
 from contracts.projection_contract import place_in
 from mnemolog.projections.analytics.projection import AnalyticsProjection
+from mnemolog.schemas.events import ModelUse
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
 from support.histories import AGENT, START, batches, happened, memory_of, recorded
@@ -145,3 +146,14 @@ def test_an_event_that_names_a_memory_twice_used_it_once(ask):
         mem.MemoryUsed(memories=[MEMORY]),
     ]
     assert ask(*events, of="SELECT uses FROM memories") == [(2,)]
+
+
+@pytest.mark.parametrize("of", ["sessions", "tasks"])
+def test_a_sum_beyond_the_largest_number_is_the_largest_number_and_stops_no_publishing(ask, of):
+    used = ModelUse(model="m1", tokens_in=2**63 - 1, tokens_out=2**63 - 1)
+    events = [
+        happened(NOTE.model_copy(update={"model_use": used}), session="s1", task="t1")
+        for _ in range(2)
+    ]
+    asked = f"SELECT tokens_in, tokens_out FROM {of}"
+    assert ask(*events, of=asked) == [(2**63 - 1, 2**63 - 1)]
