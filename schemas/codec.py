@@ -83,17 +83,17 @@ class Codec:
         self._key_ring = key_ring or EmptyKeyRing()
         self.event_bytes_max = event_bytes_max
 
-    def encode(self, event: Event, envelope: Envelope) -> NewRecord:
-        """Return the record of *event* within *envelope*.
+    def encode(self, event: Event, envelope: Envelope, *, is_clean: bool = False) -> NewRecord:
+        """Return the record of *event* within *envelope*; what `build` returned *is_clean*.
 
         Raises InvalidEvent with field, value and limit where a law of `schemas.limits` is broken.
         """
         repairs: Repairs = {}
-        data = _data_of(event, repairs)
+        # Once, for both what the event says and the whole document.
+        written = _built_text(event) if is_clean else json_text(_data_of(event, repairs))
         if repairs:  # `build` cleans first; an event that was made by hand is cleaned here
             envelope = replace(envelope, repaired=repairs_text(repairs))
         check_extensions(envelope)
-        written = json_text(data)  # once, for both what it says and the whole
         value = document_of(checked(envelope), event, written, tenant=self.tenant)
         if (size := len(value)) > self.event_bytes_max:
             size_max = self.event_bytes_max
@@ -245,6 +245,15 @@ def build(model: type[Event], fields: Mapping[str, Any]) -> tuple[Event, Repairs
         check_depth(given, field=model.event_type)
         clean = cleaned(given, field="", repairs=repairs)
     return validated(model, clean), repairs
+
+
+def _built_text(event: Event) -> str:
+    """Return the text of `_data_of` where `build` made *event*: its values are JSON, or times."""
+    data = event.model_dump(exclude_defaults=True)
+    text = json_text(data)
+    if text.count("{") + text.count("[") >= DEPTH_MAX:
+        check_depth({"data": data}, field="data")
+    return text
 
 
 def _data_of(event: Event, repairs: Repairs) -> dict[str, Any]:

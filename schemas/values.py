@@ -26,15 +26,27 @@ REPAIRS_COUNTED: Final = 1_000
 Repairs = dict[str, dict[str, str]]  # JSON pointer -> index in the text -> code point in hex
 
 UNSAFE = re.compile("[\x00\ud800-\udfff]")
+
+
+def _time_as_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return written(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
 _ENCODER: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    allow_nan=False,
+    default=_time_as_text,
 )
 quoted: Final = encode_basestring  # what `json_text` makes of a text, without a further call
 _ESCAPED_UNSAFE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return *value* as canonical JSON: sorted keys, no spaces, UTF-8.
+    """Return *value* as canonical JSON: sorted keys, no spaces, UTF-8, times in UTC as texts.
 
     >>> json_bytes({"b": 1, "a": "好"}).decode()
     '{"a":"好","b":1}'

@@ -6,8 +6,8 @@ Ids, times and sources are given here, once: a retry sends the same record again
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from mnemolog.schemas.blobs import written
 from mnemolog.schemas.codec import Codec, build
@@ -26,7 +26,6 @@ from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
 
 Moment = tuple[datetime, bool]  # in UTC, and whether its zone was assumed
 Blobs = Mapping[str, bytes]  # by their digests
-_NO_BLOBS: Final[Blobs] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,16 +112,12 @@ class Publisher:
         present = self._present()
         blobs: dict[str, bytes] = {}
         built = [self._fitted(draft, present, blobs) for draft in drafts]
-        return self.append_built(built, blobs=blobs, timeout_seconds=timeout_seconds)
+        return self._append(built, blobs, timeout_seconds)
 
-    def append_built(
-        self,
-        built: Sequence[tuple[Event, Envelope]],
-        *,
-        blobs: Blobs = _NO_BLOBS,
-        timeout_seconds: float = APPEND_SECONDS_MAX,
+    def _append(
+        self, built: Sequence[tuple[Event, Envelope]], blobs: Blobs, timeout_seconds: float
     ) -> list[Appended]:
-        """Append events that have their envelopes, and whose *blobs* these are. Raises as `append`.
+        """Append what was built here, and whose *blobs* these are. Raises as `append` does.
 
         1. Encode all events: of a call that is refused nothing stands anywhere.
         2. Put the blobs, each durable on return.
@@ -130,7 +125,8 @@ class Publisher:
 
         A crash before 3 leaves blobs that no event names, which `doctor` finds; never the reverse.
         """
-        records = [self.record(event, envelope) for event, envelope in built]  # 1
+        encode = partial(self._codec.encode, is_clean=True)
+        records = [encode(event, envelope) for event, envelope in built]  # 1
         if blobs:
             assert self._blobs is not None, "who cuts has a place for what is cut"
             for blob in blobs.values():
@@ -161,7 +157,7 @@ class Publisher:
         )
 
     def record(self, event: Event, envelope: Envelope) -> NewRecord:
-        """Return the record of *event*, as `append_built` appends it."""
+        """Return the record of *event*, as `append` appends it; of one made by hand, too."""
         return self._codec.encode(event, envelope)
 
     def govern(self, draft: Draft) -> list[Appended]:
@@ -176,7 +172,7 @@ class Publisher:
         for partition in range(self._log.partitions):
             copy_id, key = governance_copy(envelope.id, partition, partitions=self._log.partitions)
             copies.append((event, replace(envelope, id=copy_id, key=key, extensions=named)))
-        return self.append_built(copies)
+        return self._append(copies, {}, APPEND_SECONDS_MAX)
 
     def _fitted(
         self, draft: Draft, present: Moment, blobs: dict[str, bytes]

@@ -1,5 +1,6 @@
 """What a publisher makes of drafts: checked whole before anything is appended."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import pytest
@@ -9,6 +10,7 @@ from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events.experience import ObservationRecorded
 from mnemolog.schemas.events.governance import PolicyChanged
+from mnemolog.schemas.limits import DEPTH_MAX
 from mnemolog.schemas.policy import Policy
 from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.publishing import Draft, Publisher
@@ -96,6 +98,21 @@ def test_governance_reaches_every_partition_once(publisher, log, codec):
     assert sorted(c.record.partition for c in copies) == list(range(log.partitions))
     assert len({c.recorded.id for c in copies}) == log.partitions
     assert [c.envelope.extensions for c in copies] == [{"copyof": "p-1"}] * log.partitions
+
+
+@pytest.mark.parametrize("levels", [DEPTH_MAX - 1, DEPTH_MAX, DEPTH_MAX + 1])
+def test_an_events_data_may_nest_as_deeply_as_its_document_leaves(publisher, log, levels):
+    data = {}
+    for _ in range(levels - 2):  # the fields themselves are one level
+        data = {"inner": data}
+    draft = Draft(model=ObservationRecorded, fields={"text": "x", "data": data}, agent="ops-1")
+    with (
+        nullcontext()
+        if levels < DEPTH_MAX
+        else pytest.raises(InvalidEvent, match=f"depth {DEPTH_MAX + 1} > limit {DEPTH_MAX}")
+    ):
+        publisher.append([draft])
+    assert len(records(log)) == (levels < DEPTH_MAX)
 
 
 def test_no_drafts_append_nothing(publisher, log):
