@@ -6,6 +6,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.schemas.errors import InvalidEvent
@@ -30,6 +32,7 @@ CONTENT_TYPE: Final = "application/cloudevents+json"
 
 # Our extension attributes, by the field that holds each (CloudEvents names have no "_").
 SCOPE_NAMES: Final = ("tenant", "agent", "user", "project", "session", "task", "phase")
+_names_of = attrgetter(*SCOPE_NAMES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +112,7 @@ def checked(envelope: Envelope) -> Envelope:
     """Return *envelope* if each of its names and ids is allowed, else raise InvalidEvent."""
     check_id(envelope.id, field="id")
     check_id(envelope.source, field="source")
-    for name in SCOPE_NAMES:
-        if (value := getattr(envelope, name)) is not None:
-            check_name(value, field=name)
+    _check_names(_names_of(envelope))
     for name in ("subject", "cause", "correlation", "key_id"):
         if (value := getattr(envelope, name)) is not None:
             check_id(value, field=name)
@@ -119,6 +120,20 @@ def checked(envelope: Envelope) -> Envelope:
         raise InvalidEvent("dataref", envelope.dataref, "it holds a NUL or a lone surrogate")
     _check_key(envelope)
     return envelope
+
+
+def _check_names(names: tuple[Any, ...]) -> None:
+    try:
+        _check_names_once(names)
+    except TypeError:  # one of them is not even a text, and can't be remembered
+        _check_names_once.__wrapped__(names)
+
+
+@lru_cache(maxsize=512)  # events name the same again and again; a refusal is not remembered
+def _check_names_once(names: tuple[Any, ...]) -> None:
+    for name, value in zip(SCOPE_NAMES, names, strict=True):
+        if value is not None:
+            check_name(value, field=name)
 
 
 def _check_key(envelope: Envelope) -> None:

@@ -28,7 +28,7 @@ Moment = tuple[datetime, bool]  # in UTC, and whether its zone was assumed
 Blobs = Mapping[str, bytes]  # by their digests
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: to make one would take three times as long
 class Draft:
     """An event that somebody wants to append; unchecked. `fields` are the event's own.
 

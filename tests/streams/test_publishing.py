@@ -1,6 +1,7 @@
 """What a publisher makes of drafts: checked whole before anything is appended."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -64,6 +65,15 @@ def test_a_bad_draft_among_good_ones_lets_nothing_in(publisher, log):
                 Draft(model=ObservationRecorded, fields={"text": "x"}, agent="../x"),
             ]
         )
+    assert records(log) == []
+
+
+@pytest.mark.parametrize("name", ["../x", ["a", "list"], {}, 1, True, "", "\ud800"])
+def test_a_bad_name_is_refused_as_often_as_it_comes(publisher, log, name):
+    for field in ("session", "session", "agent", "session"):
+        with pytest.raises(InvalidEvent) as caught:
+            publisher.append([replace(observation("x", user="u-1"), **{field: name})])
+        assert caught.value.field == field
     assert records(log) == []
 
 
