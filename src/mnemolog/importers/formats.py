@@ -9,8 +9,10 @@ from mnemolog.importers.codex import Codex
 from mnemolog.importers.langfuse import Langfuse
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
+from mnemolog.importers.mini_swe_agent import MiniSWEAgent
 from mnemolog.importers.openai_chat import OpenAIChat
 from mnemolog.importers.openhands import OpenHands
+from mnemolog.importers.swe_agent import SWEAgent
 from mnemolog.importers.toolbench import ToolBench
 from mnemolog.schemas.errors import InvalidSetting
 
@@ -22,6 +24,8 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     ClaudeCode(),
     LLMLogs(),
     OpenHands(),
+    SWEAgent(),
+    MiniSWEAgent(),
     ToolBench(),
     Langfuse(),
     OpenAIChat(),

@@ -67,7 +67,7 @@ class LLMLogs:
             if isinstance(document, Problem):
                 yield document
             elif isinstance(document.value, dict) and is_state(document.value.keys()):
-                yield from state(document, source, options, seconds.tick())
+                yield from state(document, source, options, Seconds(options.start).tick())
             else:
                 yield from _log(document, source, options, seconds)
 

@@ -1,5 +1,6 @@
 """Times as sources write them. The unit of a number is the format's to state, never guessed."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
 
@@ -45,3 +46,30 @@ def moment_of_seconds(value: Any) -> datetime:
         limit = "not between 1900 and 2200 when read as seconds since 1970, which this format has"
         raise Unreadable(f"time {shown(value)}: {limit}") from error
     return moment
+
+
+class Times:
+    """The times of a run's items: its own, else that of the item before it, else a second more.
+
+    Seconds are counted only in a run of which no time is known.
+    """
+
+    def __init__(
+        self, clock: Clock, read: Callable[[Any], datetime], *, started: datetime | None = None
+    ) -> None:
+        self._clock = clock
+        self._read = read
+        self._last = started
+        self._is_known = started is not None
+
+    def of(self, written: Any) -> tuple[datetime, str | None]:
+        """Return an item's time, and what is wrong with what is *written* for it, if anything."""
+        reason = None
+        if written is not None:
+            try:
+                self._last, self._is_known = self._read(written), True
+            except Unreadable as error:
+                reason = str(error)
+        if self._last is None or not self._is_known:
+            self._last = self._clock.tick()
+        return self._last, reason

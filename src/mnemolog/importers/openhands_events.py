@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import Found, Scope, Seconds, Source, Telling, Unreadable
+from mnemolog.importers.base import Found, Scope, Seconds, Source, Telling
 from mnemolog.importers.chat_messages import arguments_of
-from mnemolog.importers.moments import moment_of_text
+from mnemolog.importers.moments import Times, moment_of_text
 from mnemolog.importers.openhands_fields import (
     args_of,
     arguments_beside,
@@ -67,9 +67,8 @@ class EventStream:
         self.goal = about.goal or ""
         self.task_end: str | None = None  # the id of the event that ended the task
         self.teller = Teller(Telling(FORMAT, about.scope, seed=(about.scope.session,)), source)
-        self._seconds = seconds
-        self._moment = about.started
-        self._counts = about.started is None  # seconds, for want of times
+        self._times = Times(seconds, moment_of_text, started=about.started)
+        self._moment: datetime  # of the event that is being told
         self._digest = ""
         self._heard = 0
         self._checkpoint: str | None = None
@@ -80,13 +79,14 @@ class EventStream:
         self._heard += 1
         written = json.dumps(event, sort_keys=True)
         self._digest = hashlib.sha256((self._digest + written).encode()).hexdigest()
-        moment, reason = self._time(event)
+        written_at = event.get("timestamp") if isinstance(event, dict) else None
+        self._moment, reason = self._times.of(written_at)
         if self._heard == 1:
-            yield from self.begin(place, moment, _instructions(event))
+            yield from self.begin(place, self._moment, _instructions(event))
         number = id_of(event)
         item = str(self._heard if number is None else number)
         key = self._digest if number is None else f"event:{number}"
-        self.teller.at(place, moment, item=item, key=key)
+        self.teller.at(place, self._moment, item=item, key=key)
         if reason:
             yield self.teller.problem(reason)
         if kind_of(event, "action"):
@@ -102,18 +102,6 @@ class EventStream:
         yield self.teller.tell(happened.SessionStarted, {"instructions": instructions or None})
         if self.goal:
             yield self.teller.tell(happened.TaskStarted, {"goal": self.goal})
-
-    def _time(self, event: Any) -> tuple[datetime, str | None]:
-        """Return an event's time, that of the one before it where it has none, or a second more."""
-        written, reason = event.get("timestamp") if isinstance(event, dict) else None, None
-        if written is not None:
-            try:
-                self._moment, self._counts = moment_of_text(written), False
-            except Unreadable as error:
-                reason = str(error)
-        if self._moment is None or self._counts:
-            self._moment = self._seconds.tick()
-        return self._moment, reason
 
     # Actions
 

@@ -14,9 +14,11 @@ NAMES = {
     "codex",
     "langfuse",
     "locomo",
+    "mini-swe-agent",
     "openai-chat",
     "openhands",
     "openhands-llm-logs",
+    "swe-agent",
     "toolbench",
 }
 
