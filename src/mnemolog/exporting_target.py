@@ -127,19 +127,25 @@ def _packing(file: IO[bytes], path: Path) -> Iterator[BinaryIO]:
 
 
 def _name(draft: Path, path: Path, *, force: bool) -> None:
-    if force:
+    if force or not _linked(draft, path):
         draft.replace(path)
-    else:
-        try:
-            os.link(draft, path)  # a rename would write over what came meanwhile
-        except FileExistsError as error:
-            raise InvalidSetting("to", str(path), "a file came there meanwhile") from error
-        except OSError:  # no links on this disk
-            draft.replace(path)
-        else:
-            draft.unlink()
+    draft.unlink(missing_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _linked(draft: Path, path: Path) -> bool:
+    """Give *draft* the name *path*, too; a rename would write over what came there meanwhile.
+
+    Say whether this disk has links: without them that is looked for, and then hoped.
+    """
+    try:
+        os.link(draft, path)
+    except OSError as error:
+        if path.exists():
+            raise InvalidSetting("to", str(path), "a file came there meanwhile") from error
+        return False
+    return True
