@@ -25,6 +25,7 @@ from work_history import told
 from mnemolog.engine import present
 from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.ids import fresh_id
+from mnemolog.streams.blobs import InMemoryBlobs
 from mnemolog.streams.kafka_log import KafkaLog
 from mnemolog.streams.log import Log
 from mnemolog.streams.publishing import Publisher
@@ -63,7 +64,7 @@ def measured(engine: str, pair: Pair, *, rounds: dict[int, int], seed: int) -> I
 
 def _whole(engine: str, log: Log, bare: Bare, *, size: int, rounds: int, seed: int) -> Row:
     codec = Codec(tenant=TENANT, partitions=log.partitions)
-    publisher = Publisher(log, codec, tenant=TENANT, now=present)
+    publisher = Publisher(log, codec, tenant=TENANT, now=present, blobs=InMemoryBlobs())
     calls = list(batched(said(events=size * (rounds + 1), seed=seed), size))
     works = {
         OURS: lambda n: publisher.append([one.draft() for one in calls[n]]),
