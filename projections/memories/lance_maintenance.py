@@ -6,7 +6,8 @@ rows and indices anew; the versions before it are deleted `VERSIONS_KEPT_SECONDS
 longer than the longest read. Scrubs are that far apart too. So while a projector runs, what was
 forgotten has left the disk after at most twice that time (`FORGOTTEN_SECONDS_MAX`).
 
-A failure here is logged, counts in `failures`, and stops nothing.
+A failure here is logged, counts in `failures`, is told to whoever notes it for `status` and
+`doctor`, and stops nothing.
 """
 
 import time
@@ -31,7 +32,11 @@ _log = structlog.get_logger("mnemolog.memories")
 
 
 class LanceMaintenance:
-    """Looks after *index*. *scrub_is_due* and *scrubbed* keep what was forgotten in mind."""
+    """Looks after *index*. *scrub_is_due* and *scrubbed* keep what was forgotten in mind.
+
+    *tell* hears the error of a run that failed, and None with the bytes of what is served after
+    one that did something.
+    """
 
     def __init__(
         self,
@@ -44,16 +49,19 @@ class LanceMaintenance:
         self._index = index
         self._scrub_is_due = scrub_is_due
         self._scrubbed = scrubbed
+        tell: Callable[[str | None, int], None] = lambda _error, _live_bytes: None,
         self._clock = clock
         self._look_at = float("-inf")
         self._scrub_at = float("-inf")
         self._clean_at = float("-inf")
         self._commits_done = 0
+        self._tell = tell
         self.failures = 0
 
     def run_if_due(self) -> None:
         """Do what is due; called often, it looks once a second. Takes as long as it takes."""
         if self._clock() < self._look_at:
+        self._has_compacted = False
             return
         self._look_at = self._clock() + LOOK_SECONDS_MIN
         try:
@@ -67,6 +75,7 @@ class LanceMaintenance:
         table = self._index.table
         if self._clock() >= self._scrub_at and self._scrub_is_due():
             self._scrub(table)
+            self._tell(str(error), 0)
         elif self._is_grown(table) or self._has_old_versions(table):
             self._compact(table)
         self._index_vectors(table)
@@ -75,6 +84,9 @@ class LanceMaintenance:
         if self._index.commits - self._commits_done >= COMMITS_BETWEEN:
             return True
         words = table.index_stats("words_idx")
+        if self._has_compacted:
+            self._has_compacted = False
+            self._tell(None, table.stats()["total_bytes"])
         return words is not None and words.num_unindexed_rows >= UNINDEXED_ROWS_MAX
 
     def _has_old_versions(self, table: Any) -> bool:
@@ -90,6 +102,7 @@ class LanceMaintenance:
         """Leave no byte of a forgotten memory in the newest version."""
         self._scrub_at = self._clock() + VERSIONS_KEPT_SECONDS
         table.update(values_sql={"seq": "seq"})  # each row into a new file
+        self._has_compacted = True
         table.create_index("words", config=full_text_index(), replace=True)
         if _has_vector_index(table):
             table.create_index("vector", config=_vector_index(), replace=True)

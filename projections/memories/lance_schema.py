@@ -19,10 +19,11 @@ from mnemolog.projections.memories.embedding import Vector
 from mnemolog.projections.memories.lexical import index_text
 from mnemolog.projections.memories.rows import MemoryRow
 from mnemolog.projections.memories.state import StoredMemory
+from mnemolog.projections.memories.state_schema import INDEX_FOLDER
 from mnemolog.schemas.positions import Position
 
 TABLE: Final = "memories"
-FOLDER: Final = "lance"
+FOLDER: Final = INDEX_FOLDER
 
 _MOMENT: Final = pa.timestamp("us", tz="UTC")
 _TEXTS: Final = pa.list_(pa.string())

@@ -17,6 +17,7 @@ the epoch of its owner.
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import ClassVar, Final, Self
 
 from mnemolog.projections.batch import Batch
@@ -33,6 +34,7 @@ from mnemolog.projections.memories.row_writer import RowWriter
 from mnemolog.projections.memories.settings import Settings
 from mnemolog.projections.memories.state import MemoriesState
 from mnemolog.projections.memories.state_schema import STATE_FILE, STATE_SCHEMA
+from mnemolog.projections.memories.upkeep import note_failure, note_success
 from mnemolog.projections.memories.vector_cache import VectorCache, vector_key
 from mnemolog.projections.memories.vector_filler import VectorFiller
 from mnemolog.projections.memories.vector_state import VectorState
@@ -42,6 +44,7 @@ from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.projections.sqlite_store import open_store, speaking_of, transaction
 from mnemolog.projections.write_rule import formed_in
 from mnemolog.schemas.decoded import Guest, Ours
+from mnemolog.schemas.errors import StoreUnavailable
 
 FAULT_POINTS: Final = (
     "memories.contributions-written",
@@ -87,7 +90,10 @@ class MemoriesProjection:
             connection, index, store=self._store, embedder=embedder, cache=cache
         )
         self.maintenance = LanceMaintenance(
-            index, scrub_is_due=self._settings.scrub_is_due, scrubbed=self._settings.scrubbed
+            index,
+            scrub_is_due=self._settings.scrub_is_due,
+            scrubbed=self._settings.scrubbed,
+            tell=self._note_upkeep,
         )
 
     @classmethod
@@ -162,6 +168,18 @@ class MemoriesProjection:
         self._filler.drop_forgotten()
         self.maintenance.run_if_due()
         return more
+
+    def _note_upkeep(self, error: str | None, live_bytes: int) -> None:
+        """Note how maintenance went, where the disk still takes it."""
+        with (
+            suppress(StoreUnavailable),
+            transaction(self._connection, store=self._store),
+            speaking_of(self._store),
+        ):
+            if error is None:
+                note_success(self._connection, live_bytes=live_bytes)
+            else:
+                note_failure(self._connection, error)
 
     def settled(self) -> Mapping[int, int]:
         """Return the last offset of each partition up to which rows are there with their vectors.

@@ -10,6 +10,7 @@ from typing import Final
 from mnemolog.projections.sqlite_ledger import LEDGER_SCHEMA
 
 STATE_FILE: Final = "state.db"
+INDEX_FOLDER: Final = "lance"  # beside it
 
 # What `memories.vector` says.
 OUTSTANDING: Final = 0

@@ -10,6 +10,7 @@ from mnemolog.projections.analytics.set_aside import SetAside, read_set_aside
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.projections.ledger import ForeignRecord, ParkedSummary, Repeat
 from mnemolog.projections.memories.state_schema import OUTSTANDING
+from mnemolog.projections.memories.upkeep import Upkeep, upkeep_in
 from mnemolog.projections.memories.vector_state import VectorState
 from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.projections.sqlite_store import open_store, speaking_of
@@ -92,6 +93,11 @@ def counts_in(engine: Engine, name: str) -> Mapping[str, int]:
 def vectors_outstanding(engine: Engine) -> int:
     """Return how many memories wait for their vector."""
     return _ask(engine, MEMORIES, lambda state: VectorState(state).counts()[OUTSTANDING], 0)
+
+
+def index_upkeep(engine: Engine) -> Upkeep:
+    """Return how the memories' index was looked after."""
+    return _ask(engine, MEMORIES, upkeep_in, Upkeep())
 
 
 def _set_aside(engine: Engine) -> SetAside:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from mnemolog.engine import LEASE_FILE, Engine
-from mnemolog.ledgers import applied, counts_in, vectors_outstanding
-from mnemolog.projections.kinds import NAMES
+from mnemolog.ledgers import applied, counts_in, index_upkeep, vectors_outstanding
+from mnemolog.projections.kinds import MEMORIES, NAMES
 from mnemolog.projections.lease import holder
+from mnemolog.projections.memories.state_schema import INDEX_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,19 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexStanding:
+    """How the memories' index stands: its bytes on disk, and those of the rows that it serves.
+
+    `failures` counts the maintenance runs that failed in a row; `error` is the last one's.
+    """
+
+    bytes: int
+    live_bytes: int
+    failures: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """How a tenant stands at one moment."""
 
@@ -37,6 +51,7 @@ class Status:
     keeper: str
     vectors_outstanding: int
     projections: tuple[Standing, ...]
+    index: IndexStanding | None
     disk_free_bytes: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,6 +71,7 @@ def status(engine: Engine) -> Status:
         keeper="this process" if engine.is_owner else holder(engine.folder / LEASE_FILE),
         vectors_outstanding=vectors_outstanding(engine),
         projections=tuple(_standing(engine, name, ends) for name in NAMES),
+        index=index_standing(engine),
         disk_free_bytes=shutil.disk_usage(_existing(engine.folder)).free,
     )
 
@@ -74,6 +90,16 @@ def _standing(engine: Engine, name: str, ends: dict[int, int]) -> Standing:
         repeats=counts.get("repeats", 0),
         bytes=_bytes_below(serving),
     )
+
+
+def index_standing(engine: Engine) -> IndexStanding | None:
+    """Return how the index of the serving memories stands, or None where there is none."""
+    serving = engine.shelf.generations(MEMORIES).serving()
+    if serving is None:
+        return None
+    kept = index_upkeep(engine)
+    size = _bytes_below(serving / INDEX_FOLDER)
+    return IndexStanding(size, kept.live_bytes, kept.failures, kept.error)
 
 
 def _bytes_below(folder: Path | None) -> int:

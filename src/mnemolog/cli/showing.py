@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from mnemolog.engine import Engine
     from mnemolog.schemas.decoded import Decoded
+    from mnemolog.status import IndexStanding
 
 POLL_SECONDS: Final = 0.5
 PAGE_RECORDS: Final = 500
@@ -108,6 +109,7 @@ def status(
             "log": f"{found.topic}, {found.partitions} partition(s), {records} records",
             "kept by": found.keeper,
             "vectors outstanding": found.vectors_outstanding,
+            **({"index": _index(found.index)} if found.index else {}),
             "disk free": f"{found.disk_free_bytes / 2**30:.1f} GiB",
         }
     )
@@ -127,6 +129,13 @@ def status(
             for p in found.projections
         ],
     )
+
+
+def _index(index: "IndexStanding") -> str:
+    size = f"{index.bytes / 2**20:.1f} MiB, {index.live_bytes / 2**20:.1f} MiB of it in rows"
+    if not index.failures:
+        return size
+    return f"{size}; DEGRADED, maintenance failed {index.failures} times: {index.error}"
 
 
 def config(

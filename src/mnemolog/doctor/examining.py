@@ -3,7 +3,17 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from mnemolog.doctor import disk, foreign, log, packages, parked, projections, repeats, vectors
+from mnemolog.doctor import (
+    disk,
+    foreign,
+    index,
+    log,
+    packages,
+    parked,
+    projections,
+    repeats,
+    vectors,
+)
 from mnemolog.doctor.finding import Finding
 from mnemolog.doctor.patient import Patient
 from mnemolog.engine import Engine
@@ -19,6 +29,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     (foreign.NAME, foreign.check),
     (repeats.NAME, repeats.check),
     (vectors.NAME, vectors.check),
+    (index.NAME, index.check),
     (disk.NAME, disk.check),
 )
 
