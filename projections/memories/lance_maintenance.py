@@ -44,24 +44,24 @@ class LanceMaintenance:
         *,
         scrub_is_due: Callable[[], bool],
         scrubbed: Callable[[], None],
+        tell: Callable[[str | None, int], None] = lambda _error, _live_bytes: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._index = index
         self._scrub_is_due = scrub_is_due
         self._scrubbed = scrubbed
-        tell: Callable[[str | None, int], None] = lambda _error, _live_bytes: None,
+        self._tell = tell
         self._clock = clock
         self._look_at = float("-inf")
         self._scrub_at = float("-inf")
         self._clean_at = float("-inf")
         self._commits_done = 0
-        self._tell = tell
+        self._has_compacted = False
         self.failures = 0
 
     def run_if_due(self) -> None:
         """Do what is due; called often, it looks once a second. Takes as long as it takes."""
         if self._clock() < self._look_at:
-        self._has_compacted = False
             return
         self._look_at = self._clock() + LOOK_SECONDS_MIN
         try:
@@ -70,23 +70,23 @@ class LanceMaintenance:
             self.failures += 1
             self._look_at = self._clock() + FAILED_SECONDS_MIN
             _log.warning("index maintenance failed", error=str(error), failures=self.failures)
+            self._tell(str(error), 0)
 
     def _run(self) -> None:
         table = self._index.table
         if self._clock() >= self._scrub_at and self._scrub_is_due():
             self._scrub(table)
-            self._tell(str(error), 0)
         elif self._is_grown(table) or self._has_old_versions(table):
             self._compact(table)
         self._index_vectors(table)
+        if self._has_compacted:
+            self._has_compacted = False
+            self._tell(None, table.stats()["total_bytes"])
 
     def _is_grown(self, table: Any) -> bool:
         if self._index.commits - self._commits_done >= COMMITS_BETWEEN:
             return True
         words = table.index_stats("words_idx")
-        if self._has_compacted:
-            self._has_compacted = False
-            self._tell(None, table.stats()["total_bytes"])
         return words is not None and words.num_unindexed_rows >= UNINDEXED_ROWS_MAX
 
     def _has_old_versions(self, table: Any) -> bool:
@@ -97,12 +97,12 @@ class LanceMaintenance:
         self._commits_done = self._index.commits
         self._clean_at = self._clock() + VERSIONS_KEPT_SECONDS
         table.optimize(cleanup_older_than=timedelta(seconds=VERSIONS_KEPT_SECONDS))
+        self._has_compacted = True
 
     def _scrub(self, table: Any) -> None:
         """Leave no byte of a forgotten memory in the newest version."""
         self._scrub_at = self._clock() + VERSIONS_KEPT_SECONDS
         table.update(values_sql={"seq": "seq"})  # each row into a new file
-        self._has_compacted = True
         table.create_index("words", config=full_text_index(), replace=True)
         if _has_vector_index(table):
             table.create_index("vector", config=_vector_index(), replace=True)
