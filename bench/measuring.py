@@ -50,13 +50,21 @@ def timed(work: Callable[[], object]) -> Sample:
     return Sample(time.perf_counter() - clock, time.process_time() - cpu)
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 def in_turns(
-    works: Mapping[str, Callable[[int], object]], *, rounds: int
+    works: Mapping[str, Callable[[int], object]],
+    *,
+    rounds: int,
+    before: Callable[[], object] = nothing,
 ) -> dict[str, list[Sample]]:
     """Run each of *works* once a round, forwards and backwards by turns, with the round's number.
 
-    A round before the first one warms up and is not counted; its number is 0. What is there by
-    now is taken out of the garbage collector's sight: it belongs to the bench, not to the work.
+    A round before the first one warms up and is not counted; its number is 0. *before* is called
+    before each piece of work, and not counted either. What is there by now is taken out of the
+    garbage collector's sight: it belongs to the bench, not to the work.
     """
     for work in works.values():
         work(0)
@@ -66,6 +74,7 @@ def in_turns(
     for number in range(1, rounds + 1):
         names = list(works) if number % 2 else list(reversed(works))
         for name in names:
+            before()
             samples[name].append(timed(lambda name=name, n=number: works[name](n)))
     gc.unfreeze()
     return samples
@@ -97,9 +106,10 @@ def ratios(samples: Mapping[str, Sequence[Sample]]) -> tuple[str, str]:
     )
 
 
-def spread(values: Sequence[float], form: str = ".2f") -> str:
+def spread(values: Sequence[float], form: str | None = None) -> str:
     """Return the median, and the least and the greatest in brackets."""
     middle = statistics.median(values)
+    form = form or (".2f" if middle >= 0.1 else ".3f")
     return f"{middle:{form}} ({min(values):{form}}-{max(values):{form}})"
 
 

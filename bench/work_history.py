@@ -90,28 +90,28 @@ def _envelope(number: int, agent: str, task: str) -> Envelope:
 
 
 def _task(chance: random.Random, agent: str, task: str, memories: list[str]) -> Iterator[Event]:
-    yield ex.SessionStarted(title=_said(chance, 1))
-    yield ex.TaskStarted(goal=_said(chance, 1), plan=_said(chance, 2))
+    yield ex.SessionStarted(title=sentences(chance, 1))
+    yield ex.TaskStarted(goal=sentences(chance, 1), plan=sentences(chance, 2))
     for turn in range(chance.randint(4, 12)):
         yield ex.MessageExchanged(role="user", text=_asked(chance), speaker="customer")
         yield from _call(chance, f"{task}-{turn}")
-        yield ex.MessageExchanged(role="assistant", text=_said(chance, chance.randint(1, 4)))
+        yield ex.MessageExchanged(role="assistant", text=sentences(chance, chance.randint(1, 4)))
         yield from _aside(chance, memories[-RECENT_MEMORIES:])
     yield ex.CheckpointSaved(checkpoint=_checkpoint(chance, agent, task))
-    yield ex.TaskCompleted(outcome=_said(chance, 2), lesson=_said(chance, 1))
-    yield ex.SessionEnded(outcome=_said(chance, 1), success=True)
+    yield ex.TaskCompleted(outcome=sentences(chance, 2), lesson=sentences(chance, 1))
+    yield ex.SessionEnded(outcome=sentences(chance, 1), success=True)
 
 
 def _asked(chance: random.Random) -> str:
-    return chance.choice(_CONFIRMATIONS) if chance.random() < 0.15 else _said(chance, 2)
+    return chance.choice(_CONFIRMATIONS) if chance.random() < 0.15 else sentences(chance, 2)
 
 
 def _call(chance: random.Random, action: str) -> Iterator[Event]:
     tool = chance.choice(_TOOLS)
-    arguments = {"query": _said(chance, 1), "limit": chance.randrange(100)}
+    arguments = {"query": sentences(chance, 1), "limit": chance.randrange(100)}
     yield ex.ActionStarted(action=action, tool=tool, arguments=arguments)
     if chance.random() < 0.1:
-        yield ex.ActionFinished(action=action, tool=tool, success=False, error=_said(chance, 1))
+        yield ex.ActionFinished(action=action, tool=tool, success=False, error=sentences(chance, 1))
         return
     result = "\n".join(_filled(chance, _LOG_LINE) for _ in range(chance.randint(1, 20)))
     yield ex.ActionFinished(action=action, tool=tool, success=True, result=result, duration_ms=120)
@@ -122,19 +122,19 @@ def _aside(chance: random.Random, memories: list[str]) -> Iterator[Event]:
     some = tuple(chance.sample(memories, k=min(3, len(memories))))
     match chance.randrange(12):
         case 0 | 1:
-            yield ex.ObservationRecorded(text=_said(chance, 2), data={"shard": 7})
+            yield ex.ObservationRecorded(text=sentences(chance, 2), data={"shard": 7})
         case 2:
             yield ex.DecisionMade(
-                what=_said(chance, 1), why=_said(chance, 1), because_memories=some
+                what=sentences(chance, 1), why=sentences(chance, 1), because_memories=some
             )
         case 3 if some:
-            yield mem.MemoryUsed(memories=some, purpose=_said(chance, 1))
+            yield mem.MemoryUsed(memories=some, purpose=sentences(chance, 1))
         case 4 if some:
             yield ex.FeedbackGiven(target=some[0], target_kind="memory", score=0.5)
         case 5 if len(some) > 1:
             yield mem.MemoryLinked(from_memory=some[0], to_memory=some[1], kind="causes")
         case 6:
-            yield mem.MemoryFormed(text=_said(chance, 1), kind="fact", tags=("bench",))
+            yield mem.MemoryFormed(text=sentences(chance, 1), kind="fact", tags=("bench",))
         case _:
             return
 
@@ -144,14 +144,14 @@ def _checkpoint(chance: random.Random, agent: str, task: str) -> Checkpoint:
         id=f"checkpoint-{task}",
         timestamp=START,
         agent=agent,
-        current_goal=_said(chance, 1),
-        plan_summary=_said(chance, 2),
-        key_observations=tuple(_said(chance, 1) for _ in range(3)),
+        current_goal=sentences(chance, 1),
+        plan_summary=sentences(chance, 2),
+        key_observations=tuple(sentences(chance, 1) for _ in range(3)),
         task_state={"task_id": task, "iterations": 3, "variables": {"branch": "main"}},
     )
 
 
-def _said(chance: random.Random, sentences: int) -> str:
+def sentences(chance: random.Random, sentences: int) -> str:
     chinese = chance.random() < CHINESE_SHARE
     patterns = _CHINESE if chinese else _ENGLISH
     between = "" if chinese else " "
