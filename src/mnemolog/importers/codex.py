@@ -20,13 +20,14 @@ from mnemolog.importers.base import (
 from mnemolog.importers.bounded import Bounded
 from mnemolog.importers.codex_lines import COMPACTED, EVENT, ITEM, META, TURN, Line, line_of
 from mnemolog.importers.codex_session import Session
-from mnemolog.importers.codex_spending import Spending
 from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.folders import project_of
 from mnemolog.importers.line_times import LineTimes
 from mnemolog.importers.outlines import outlines
+from mnemolog.importers.spending import Spending
 from mnemolog.importers.story import Here
 from mnemolog.importers.unknown import Unknown
+from mnemolog.importers.usage import model_use
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.ids import check_name
 
@@ -82,6 +83,7 @@ class _Reading:
         self._session: Session | None = None
         self._copied: str | None = None  # the session whose history the present one begins with
         self._spending = Spending()
+        self._total: Any = None  # what was used in all when numbers came last
         self._unknown = Unknown()
         self._times = LineTimes(source, options.start)
 
@@ -139,7 +141,7 @@ class _Reading:
             case kind if kind in _SHOWN:
                 yield from self._spending.made(session.shown(line, here))
             case "token_count":
-                yield from self._spending.spent(line.payload, session.model)
+                yield from self._count(line, session.model)
             case "thread_rolled_back":
                 yield from self._other(session.rewind(here))
             case "task_complete" | "turn_complete":
@@ -150,6 +152,13 @@ class _Reading:
                 yield from self._other(session.give_up_calls(here))
             case kind if kind not in _SILENT_EVENTS and not kind.endswith(_SILENT_ENDINGS):
                 self._unknown.add(f"{line.type} {kind}", line.place)
+
+    def _count(self, line: Line, model: Any) -> Iterator[Found]:
+        """Take numbers; those that are told again are of no new use."""
+        info = line.payload.get("info")
+        if isinstance(info, dict) and info.get("total_token_usage") != self._total:
+            self._total = info.get("total_token_usage")
+            yield from self._spending.spent(model_use(model, info.get("last_token_usage")))
 
     def _other(self, found: list[Found]) -> Iterator[Found]:
         """Yield what no use of the model made, and before it what waits for numbers."""

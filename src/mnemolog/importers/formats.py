@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from mnemolog.importers.aider import Aider
 from mnemolog.importers.base import Importer
 from mnemolog.importers.claude_code import ClaudeCode
 from mnemolog.importers.cloud_events import CloudEvents
@@ -9,6 +10,7 @@ from mnemolog.importers.codex import Codex
 from mnemolog.importers.langfuse import Langfuse
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
+from mnemolog.importers.memorybank import MemoryBank
 from mnemolog.importers.mini_swe_agent import MiniSWEAgent
 from mnemolog.importers.openai_chat import OpenAIChat
 from mnemolog.importers.openhands import OpenHands
@@ -20,6 +22,8 @@ from mnemolog.schemas.errors import InvalidSetting
 IMPORTERS: Final[tuple[Importer, ...]] = (
     CloudEvents(),
     LoCoMo(),
+    Aider(),
+    MemoryBank(),
     Codex(),
     ClaudeCode(),
     LLMLogs(),

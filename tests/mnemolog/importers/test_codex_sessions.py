@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemolog.importers.codex_spending import WAITING_MAX
+from mnemolog.importers.spending import WAITING_MAX
 from mnemolog.schemas.events.experience import (
     ActionFinished,
     DecisionMade,

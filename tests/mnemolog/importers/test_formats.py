@@ -9,11 +9,13 @@ from support.sources import ROOT
 
 PAGE = ROOT / "docs" / "importing.md"
 NAMES = {
+    "aider",
     "claude-code",
     "cloudevents",
     "codex",
     "langfuse",
     "locomo",
+    "memorybank",
     "mini-swe-agent",
     "openai-chat",
     "openhands",
