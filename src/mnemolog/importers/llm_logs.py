@@ -38,8 +38,8 @@ from mnemolog.schemas.ids import check_id, check_name
 
 UNIQUE_CHARACTERS_MIN: Final = 16  # a shorter call id ("toolu_02") may restart in every run
 LATENCY_SECONDS_MAX: Final = 86_400
-_KEYS: Final = frozenset({"kwargs", "context_window", "response", "latency_sec", "cost"})
-_KEYS_MIN: Final = 2  # of these stand beside the messages
+_OWN: Final = frozenset({"context_window", "latency_sec"})  # no other format has these
+_KEYS: Final = frozenset({"kwargs", "response", "cost", "timestamp", "raw_messages", "error"})
 # How the SDK calls a log: the model, the time in seconds, perhaps four digits more.
 _FILE = re.compile(r"-\d{10}\.\d{3}(?:-[0-9a-f]{4})?\.json(?:\.gz)?\Z")
 
@@ -56,7 +56,7 @@ class LLMLogs:
         """
         cut_off = len(head) >= HEAD_BYTES and _FILE.search(path) is not None
         return any(
-            is_state(keys) or ("messages" in keys and (cut_off or len(keys & _KEYS) >= _KEYS_MIN))
+            is_state(keys) or ("messages" in keys and (cut_off or _is_call_of(keys)))
             for keys in outlines(head)
         )
 
@@ -70,6 +70,10 @@ class LLMLogs:
                 yield from state(document, source, options, Seconds(options.start).tick())
             else:
                 yield from _log(document, source, options, seconds)
+
+
+def _is_call_of(keys: frozenset[str]) -> bool:
+    return not keys.isdisjoint(_OWN) and not keys.isdisjoint(_KEYS)
 
 
 class _Times:

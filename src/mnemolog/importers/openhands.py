@@ -10,7 +10,16 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import Found, Options, Problem, Scope, Seconds, Source, Unreadable
+from mnemolog.importers.base import (
+    HEAD_BYTES,
+    Found,
+    Options,
+    Problem,
+    Scope,
+    Seconds,
+    Source,
+    Unreadable,
+)
 from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.openhands_end import end
@@ -25,7 +34,7 @@ AGENT_DEFAULT: Final = "openhands"
 _RUN: Final = frozenset({"instance_id", "test_result", "instruction", "git_patch", "issue"})
 _RUN_MIN: Final = 2  # of these an object has whose `history` lies beyond the head
 _EVENT: Final = frozenset({"id", "timestamp", "source"})
-_SAYING: Final = frozenset({"action", "observation", "message"})
+_SAYING: Final = frozenset({"action", "observation"})
 
 
 class OpenHands:
@@ -36,7 +45,13 @@ class OpenHands:
     def recognises(self, path: str, head: bytes) -> bool:
         """Say whether *head* shows a run or an event."""
         del path
-        return any(_is_run_of(keys) or _is_event_of(keys) for keys in outlines(head))
+        # A long message stands before the action.
+        saying = _SAYING | {"message"} if len(head) >= HEAD_BYTES else _SAYING
+        return any(
+            _is_run_of(keys)
+            or (keys >= _EVENT and "kind" not in keys and not keys.isdisjoint(saying))
+            for keys in outlines(head)
+        )
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Yield the events of each run in *source*, and a Problem for what is none."""
@@ -61,10 +76,6 @@ class OpenHands:
 def _is_run_of(keys: frozenset[str]) -> bool:
     known = len(keys & _RUN)
     return known >= _RUN_MIN or ("history" in keys and known > 0)
-
-
-def _is_event_of(keys: frozenset[str]) -> bool:
-    return keys >= _EVENT and "kind" not in keys and not keys.isdisjoint(_SAYING)
 
 
 def _run(document: Document, source: Source, options: Options, seconds: Seconds) -> Iterator[Found]:

@@ -224,7 +224,8 @@ def test_logs_are_recognised_before_their_messages_are_taken_for_a_chat(log, tmp
 
 
 def test_messages_alone_are_no_log():
-    for other in ({"messages": TURNS}, TURNS, {"messages": TURNS, "cost": 1}):
+    others = {"messages": TURNS, "cost": 1, "response": "hi", "timestamp": 1}
+    for other in ({"messages": TURNS}, TURNS, others):
         assert not LLMLogs().recognises("x-1757015020.500.json", json.dumps(other).encode())
 
 

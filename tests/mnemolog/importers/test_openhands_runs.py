@@ -222,10 +222,16 @@ def test_a_run_is_recognised_though_its_history_is_far_behind():
     assert OpenHands().recognises("x", head[:65_536])
 
 
+def test_an_event_is_recognised_though_its_action_is_far_behind():
+    head = json.dumps([says(0, "long " * 20_000)]).encode()[:65_536]
+    assert OpenHands().recognises("x", head)
+
+
 @pytest.mark.parametrize(
     "other",
     [
         [{"role": "user", "content": "hi"}],
+        {"id": 1, "timestamp": "t", "source": "app", "message": "started"},
         {"history": [], "trajectory": [], "info": {}},
         {"id": "a", "timestamp": "b", "source": "user", "kind": "MessageEvent", "action": {}},
         {"type": "user", "timestamp": "t", "message": {}, "uuid": "u"},
