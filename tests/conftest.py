@@ -39,8 +39,8 @@ settings.register_profile("mnemolog", deadline=None, print_blob=True)
 settings.load_profile("mnemolog")
 
 # Nothing that the person at the keyboard has set decides what a test does.
-for name in ("MNEMOLOG_DATA", "MNEMOLOG_LOG", "MNEMOLOG_TENANT"):
-    os.environ.pop(name, None)
+for name in ("DATA", "LOG", "TENANT", "BLOBS", "BLOBS_FOLDER", "BLOB_TEXT_BYTES"):
+    os.environ.pop(f"MNEMOLOG_{name}", None)
 
 
 @pytest.fixture(scope="session")

@@ -28,10 +28,10 @@ import duckdb
 from mnemolog.projections.analytics.arrow_rows import given
 from mnemolog.projections.analytics.inserts import added
 from mnemolog.projections.analytics.sql_files import sql
-from mnemolog.projections.checkpoints.words import texts
 from mnemolog.projections.formed_memory import FormedMemory
+from mnemolog.projections.said import forgotten_by, said_by
 from mnemolog.schemas.decoded import Guest, Ours
-from mnemolog.schemas.events import Event
+from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.events.memory import MemoryForgotten
 from mnemolog.schemas.text import normalised
 
@@ -55,7 +55,7 @@ def note_texts(
         (hashed(text), item.identity, None)
         for item in items
         if isinstance(item, Ours)
-        for text in set(texts(item.recorded.event))
+        for text in said_by(item.recorded)
     ]
     rows += [(hashed(memory.text), memory.identity, memory.id) for memory in memories]
     if not rows:
@@ -70,7 +70,7 @@ def note_texts(
 def note_forgets(connection: Connection, items: Sequence[Ours | Guest]) -> bool:
     """Keep what *items* forget; say whether they forget anything."""
     forgetting = [i for i in items if isinstance(i, Ours) and i.event_type == "memory.forgotten"]
-    rows = [row for item in forgetting for row in _forgets(item.recorded.event)]
+    rows = [row for item in forgetting for row in _forgets(item.recorded)]
     if not rows:
         return False
     columns = dict(zip(_FORGET_TYPES, zip(*rows, strict=True), strict=True))
@@ -86,11 +86,13 @@ def note_forgets(connection: Connection, items: Sequence[Ours | Guest]) -> bool:
     return True
 
 
-def _forgets(event: Event) -> Iterator[tuple[str, str | None, str | None, str | None]]:
-    if isinstance(event, MemoryForgotten):
+def _forgets(
+    recorded: RecordedEvent,
+) -> Iterator[tuple[str, str | None, str | None, str | None]]:
+    if isinstance(event := recorded.event, MemoryForgotten):
         yield from (("memory", memory, None, None) for memory in event.memories)
         yield from (("event", None, named, None) for named in event.events)
-        yield from (("text", None, None, text_hash(text)) for text in event.texts)
+        yield from (("text", None, None, text_hash(text)) for text in forgotten_by(recorded))
 
 
 def forgets_anything(connection: Connection) -> bool:

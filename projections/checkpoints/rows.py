@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mnemolog.projections.checkpoints.file_format import Snapshot, snapshot
-from mnemolog.projections.checkpoints.words import memory_handle, summary, text_handle, texts
+from mnemolog.projections.checkpoints.words import memory_handle, summary, text_handle
+from mnemolog.projections.said import forgotten_by, said_by
 from mnemolog.projections.write_rule.drafts import MEMORY_CHARACTERS_MAX, Nothing
 from mnemolog.projections.write_rule.events import drafts
 from mnemolog.schemas.decoded import Guest, Ours
@@ -114,7 +115,7 @@ def fold(item: Ours | Guest, write: WritePolicy) -> Rows:
         case MemoryForgotten():
             rows.forgotten_events = set(event.events)
             rows.forgotten_handles = {
-                *map(text_handle, event.texts),
+                *map(text_handle, forgotten_by(item.recorded)),
                 *map(memory_handle, event.memories),
             }
     return rows
@@ -126,7 +127,7 @@ def _handles(item: Ours, event: Event, write: WritePolicy) -> tuple[bytes, ...]:
     The first memory holds the whole event, so to forget it by its id is to forget the event's
     words; a later one holds a sentence of it.
     """
-    said, whole = list(texts(event)), []
+    said, whole = list(said_by(item.recorded)), []
     memories = drafts(event, write)  # the words of its memories; their entities would cost more
     if not isinstance(memories, Nothing):
         said += [cut(memory.text, characters_max=MEMORY_CHARACTERS_MAX) for memory in memories]

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mnemolog.projections.checkpoints.words import texts
 from mnemolog.projections.formed_memory import Formed, FormedMemory
+from mnemolog.projections.said import forgotten_by, said_by
 from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.events.memory import (
     KnowledgeConsolidated,
@@ -103,7 +103,7 @@ class Changes:
 
 def changes_of(recorded: RecordedEvent, formed: Formed) -> Changes:
     """Return what *recorded*, which forms *formed*, changes; most events change nothing else."""
-    said = tuple(map(text_hash, texts(recorded.event))) if formed.memories else ()
+    said = tuple(map(text_hash, said_by(recorded))) if formed.memories else ()
     cause = recorded.envelope.cause
     return Changes(
         memories=[NewMemory(memory, cause, said) for memory in formed.memories],
@@ -164,7 +164,7 @@ def _forgotten(recorded: RecordedEvent) -> Iterator[Forgotten]:
     if isinstance(recorded.event, MemoryForgotten):
         yield from (Forgotten("memory", memory) for memory in recorded.event.memories)
         yield from (Forgotten("event", event) for event in recorded.event.events)
-        yield from (Forgotten("text", text_hash(text)) for text in recorded.event.texts)
+        yield from (Forgotten("text", text_hash(text)) for text in forgotten_by(recorded))
 
 
 def _links(recorded: RecordedEvent) -> Iterator[NewLink]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from mnemolog.projections.formed_memory import Formed, FormedMemory
+from mnemolog.projections.said import forgotten_by
 from mnemolog.projections.write_rule import FORMING
 from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.events.experience import DecisionMade, FeedbackGiven
@@ -230,7 +231,7 @@ def _forgotten(recorded: RecordedEvent) -> Iterator[ForgottenRow]:
         yield ForgottenRow("memory", memory, recorded.identity, recorded.key)
     for named in dict.fromkeys(event.events):
         yield ForgottenRow("event", named, recorded.identity, recorded.key)
-    for hashed in dict.fromkeys(map(text_hash, event.texts)):
+    for hashed in dict.fromkeys(map(text_hash, forgotten_by(recorded))):
         yield ForgottenRow("text", hashed, recorded.identity, recorded.key)
 
 

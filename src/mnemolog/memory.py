@@ -63,8 +63,9 @@ class Memory(Writer, Asker):
     *data* is a folder, or ":memory:" for one that ends with the process. *log* is
     "kafka://host:port", or None for the log in the folder. The tenant is fixed here; *agent*,
     *user*, *project*, *session* and *task* are what the verbs take where they are silent. Of all
-    processes on one folder one keeps the projections; each may append and recall. With
-    *read_only* nothing is written.
+    processes on one folder one keeps the projections; each may append and recall. What is too
+    large for an event goes beside the log, or into a *blobs_folder* that machines share; it is
+    refused where *blobs* is False. With *read_only* nothing is written.
 
     Any thread may use it. Raises InvalidSetting, LogUnavailable, LogReplaced or HistoryLost.
 
@@ -83,6 +84,8 @@ class Memory(Writer, Asker):
         embedder: str | None = None,
         partitions: int | None = None,
         record_recalls: bool | None = None,
+        blobs: bool | None = None,
+        blobs_folder: "str | PathLike[str] | None" = None,
         read_only: bool = False,
         projects: bool = True,
         rebuilding: Iterable[str] | None = None,
@@ -96,6 +99,8 @@ class Memory(Writer, Asker):
             embedder=embedder,
             partitions=None if partitions is None else str(partitions),
             record_recalls=None if record_recalls is None else ("no", "yes")[record_recalls],
+            blobs=None if blobs is None else ("no", "yes")[blobs],
+            blobs_folder=None if blobs_folder is None else os.fspath(blobs_folder),
         )
         names = () if rebuilding is None else checked(rebuilding)
         self._engine = Engine(settings, read_only=read_only, projects=projects, rebuilding=names)

@@ -18,7 +18,7 @@ EMBEDDER_DEFAULT: Final = "auto"
 PARTITIONS_MAX: Final = 1_024
 EVENT_BYTES_MIN: Final = 1_024  # an envelope has to fit
 BLOB_TEXT_BYTES_MIN: Final = 16_384  # what is shorter is no burden
-BLOB_DATA_URI_BYTES_MIN: Final = 1_024
+BLOB_DATA_URI_BYTES_MIN: Final = 4_096
 
 # Setting -> (environment variable, default, meaning).
 KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {

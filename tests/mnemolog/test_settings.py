@@ -46,7 +46,7 @@ def test_what_nobody_set_has_its_default():
         ("blobs", "no", "yes"),
         ("blobs_folder", "/a", "/b"),
         ("blob_text_bytes", "16384", "1048576"),
-        ("blob_data_uri_bytes", "1024", "1048576"),
+        ("blob_data_uri_bytes", "4096", "1048576"),
         ("record_recalls", "no", "yes"),
     ],
 )
@@ -84,7 +84,7 @@ def test_an_argument_may_undo_what_the_environment_says(monkeypatch):
         ("blobs_folder", "a\0b"),
         ("blob_text_bytes", "16383"),
         ("blob_text_bytes", "1048577"),
-        ("blob_data_uri_bytes", "1023"),
+        ("blob_data_uri_bytes", "4095"),
         ("blob_data_uri_bytes", "64 KiB"),
         ("tenant", "../x"),
         ("tenant", ""),
