@@ -14,6 +14,7 @@ from mnemolog.importers.memorybank import MemoryBank
 from mnemolog.importers.mini_swe_agent import MiniSWEAgent
 from mnemolog.importers.openai_chat import OpenAIChat
 from mnemolog.importers.openhands import OpenHands
+from mnemolog.importers.otel import OpenTelemetry
 from mnemolog.importers.swe_agent import SWEAgent
 from mnemolog.importers.toolbench import ToolBench
 from mnemolog.schemas.errors import InvalidSetting
@@ -32,6 +33,7 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     MiniSWEAgent(),
     ToolBench(),
     Langfuse(),
+    OpenTelemetry(),
     OpenAIChat(),
 )
 

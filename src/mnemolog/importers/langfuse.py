@@ -138,7 +138,7 @@ def _tell(
         Trace(
             id=trace_id,
             place=place,
-            title=text_or_none(trace.get("name")),
+            title=None if session else text_or_none(trace.get("name")),
             begun=begun,
             steps=[*steps, _outermost(trace, trace_id, begun, steps, place)],
             ended=_ended(roots),

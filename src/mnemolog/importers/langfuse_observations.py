@@ -6,7 +6,7 @@ from typing import Any, Final
 from mnemolog.importers.base import Unreadable
 from mnemolog.importers.chat_messages import Call, arguments_of
 from mnemolog.importers.moments import moment_of_text
-from mnemolog.importers.otel_messages import decoded, messages_of
+from mnemolog.importers.otel_messages import decoded, messages_of, result_of
 from mnemolog.importers.otel_said import Answer, Said, answer_text, says_error, text_or_none
 from mnemolog.importers.otel_steps import Kind, Step
 from mnemolog.importers.usage import count_of, model_use
@@ -154,9 +154,7 @@ def _answer(value: Mapping[str, Any], attributes: Mapping[str, Any]) -> Answer:
     output = message["content"] if message else value.get("output")
     if output in _NOTHING:
         output = next((attributes[key] for key in _RESULTS if key in attributes), output)
-    parsed = decoded(output)
-    is_json = isinstance(output, str) and isinstance(parsed, dict | list)
-    text = answer_text(output if is_json else parsed)
+    text = result_of(output)
     failed = message is not None and message.get("status") == "error"
     return Answer(text, failed=failed or says_error(text))
 

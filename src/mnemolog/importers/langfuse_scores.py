@@ -1,25 +1,18 @@
 """Langfuse's scores and corrections as feedback on what they judge."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from mnemolog.importers.base import Found, Source, Unreadable
 from mnemolog.importers.langfuse_observations import id_of
 from mnemolog.importers.moments import moment_of_text
+from mnemolog.importers.otel_feedback import NEUTRAL, scaled
 from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_trace import TraceStory
 from mnemolog.importers.story import Here
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.events.experience import FeedbackGiven
 from mnemolog.schemas.ids import check_name
-
-NEUTRAL: Final = 0.0  # where nobody can say whether a value is good: it raises and lowers nothing
-FAULTS: Final = frozenset(
-    {
-        *("bias", "harmfulness", "hallucination", "hate", "jailbreak", "maliciousness"),
-        *("offensiveness", "profanity", "prompt-injection", "toxicity", "violence"),
-    }
-)  # scores of these names count a fault: 0 is best
 
 
 class Scores:
@@ -82,11 +75,8 @@ def _value(score: Mapping[str, Any], name: str) -> tuple[float, str]:
         raise Unreadable("a score without a value")
     if kind in ("CATEGORICAL", "TEXT") or not isinstance(value, int | float):
         return NEUTRAL, str(value if text is None else text)
-    shown_value = f"{text}" if isinstance(text, str) and text else f"{value:g}"
-    if not 0 <= value <= 1:
-        return NEUTRAL, shown_value
-    good = 1 - value if name.lower().replace("_", "-") in FAULTS else value
-    return round(2.0 * good - 1.0, 9), shown_value
+    shown_value = text if isinstance(text, str) and text else f"{value:g}"
+    return scaled(value, name=name), shown_value
 
 
 def _judge(score: Mapping[str, Any]) -> str | None:

@@ -33,10 +33,6 @@ class Dialogue:
         """Say whether such a piece was told."""
         return bool(self._told.get(piece.key))
 
-    def take_as_told(self, piece: Piece, event_id: str) -> None:
-        """Know of *piece* as of what an event says."""
-        self._told[piece.key].append(event_id)
-
     def hear(self, heard: Sequence[Said], here: Here, *, cause: str | None) -> Iterator[Placed]:
         """Tell what is new in a model's input; its last message is the story's last event then."""
         pieces = [piece for said in heard for piece in pieces_of(said)]

@@ -81,6 +81,13 @@ def _literal(text: str) -> Any:
         return None
 
 
+def result_of(value: Any) -> str:
+    """Return a tool's result as text: a text within JSON as it is, an object as it was written."""
+    parsed = decoded(value)
+    is_written = isinstance(value, str) and isinstance(parsed, dict | list)
+    return answer_text(value if is_written else parsed)
+
+
 def messages_of(value: Any, *, role: str) -> list[Said]:
     """Return the messages in *value*; what has no role of its own is said by *role*.
 

@@ -5,7 +5,7 @@ texts, thoughts, calls of tools, answers of tools; every other part stays as a r
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -165,7 +165,7 @@ def says_error(text: str) -> bool:
     return message_of({"role": "tool", "content": text}).failed
 
 
-def first(part: dict[str, Any], keys: Sequence[str], *, otherwise: Any = None) -> Any:
+def first(part: Mapping[str, Any], keys: Sequence[str], *, otherwise: Any = None) -> Any:
     """Return the first value that *part* has under one of *keys*."""
     return next((part[key] for key in keys if part.get(key) is not None), otherwise)
 

@@ -19,12 +19,14 @@ from mnemolog.importers.otel_said import Said
 from mnemolog.importers.otel_steps import Moment, Step, Tree, moments
 from mnemolog.importers.story import Here, Story, Told
 from mnemolog.schemas.events.experience import ObservationRecorded
-from mnemolog.schemas.fields import is_blank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One trace. `is_turn`: it is one of several in a session, which other traces go on with."""
+    """One trace. `is_turn`: it is one of several in a session, which other traces go on with.
+
+    The title is the session's, and None where other exports might give another one.
+    """
 
     id: str
     place: str
@@ -90,31 +92,10 @@ class TraceStory:
             yield from self.story.close({}, here, name=("ended",))
 
     def _begin(self) -> Iterator[Placed]:
-        """Start the session; one of a single trace holds its instructions."""
+        """Start the session. What is said of it must not depend on how much of it is there."""
         trace = self._trace
-        fields: dict[str, Any] = {}
-        if not trace.is_turn:
-            instructions = [said for said in self._instructions() if not is_blank(said.text)]
-            fields = {
-                "title": trace.title,
-                "instructions": "\n\n".join(said.text for said in instructions) or None,
-            }
-            for piece in (piece for said in instructions for piece in pieces_of(said)):
-                self._dialogue.take_as_told(piece, self.begun)
         here = Here(trace.place, trace.begun, item=None if trace.is_turn else trace.id)
-        yield from self.story.start(fields, here, name=("session",), cause=None)
-
-    def _instructions(self) -> Iterator[Said]:
-        """Yield what the system says before all else to the first that hears anything."""
-        heard = (
-            self._told_by(moment.step, moment.step.heard)
-            for moment in self._moments
-            if moment.what == "hear"
-        )
-        for said in next((messages for messages in heard if messages), []):
-            if said.role != "system":
-                return
-            yield said
+        yield from self.story.start({"title": trace.title}, here, name=("session",), cause=None)
 
     def _above(self, step: Step) -> str:
         """Return what led to *step*: the event of the nearest step that holds it, or the last."""

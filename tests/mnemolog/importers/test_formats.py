@@ -21,6 +21,7 @@ NAMES = {
     "openhands",
     "openhands-llm-logs",
     "swe-agent",
+    "otel",
     "toolbench",
 }
 

@@ -52,11 +52,10 @@ def test_a_generation_is_what_it_heard_and_said_with_its_cost(log, tmp_path):
     made = generation("g1", heard=[system("Be brief."), user("Hi")], said=assistant("Hello"))
     report = log.take(json_file(tmp_path, trace(made)))
     assert report.problems == []
-    assert log.types() == ["session.started", *["message.exchanged"] * 2, "session.ended"]
-    started = only(log, SessionStarted)[0]
-    assert (started.title, started.instructions) == ("clerk", "Be brief.")
-    assert texts(log) == [("user", "Hi"), ("assistant", "Hello")]
-    assert [use(said) for said in only(log, MessageExchanged)] == [None, USE]
+    assert log.types() == ["session.started", *["message.exchanged"] * 3, "session.ended"]
+    assert only(log, SessionStarted)[0].title == "clerk"
+    assert texts(log) == [("system", "Be brief."), ("user", "Hi"), ("assistant", "Hello")]
+    assert [use(said) for said in only(log, MessageExchanged)] == [None, None, USE]
 
 
 def test_times_are_the_steps_own(log, tmp_path):
@@ -86,10 +85,11 @@ def test_the_history_in_each_input_is_told_once(log, tmp_path):
     ]
     log.take(json_file(tmp_path, trace(*made)))
     assert texts(log) == [
+        ("system", "Be brief."),
         *(("user", "yes"), ("assistant", "Really?")),
         *(("user", "yes"), ("assistant", "Really?")),
     ]
-    assert [use(said) for said in only(log, MessageExchanged)] == [None, USE, None, USE]
+    assert [use(said) for said in only(log, MessageExchanged)] == [None, None, USE, None, USE]
 
 
 def test_an_input_without_its_history_adds_what_is_new(log, tmp_path):

@@ -135,10 +135,11 @@ def test_a_trace_that_was_exported_too_early_is_completed(tmp_path, missing):
     early = whole()
     early["observations"] = [o for n, o in enumerate(early["observations"]) if n != missing]
     log, at_once = ImportLog(), ImportLog()
-    log.take(json_file(tmp_path, early, name="early.json"))
-    log.take(json_file(tmp_path, whole(), name="late.json"))
+    first = log.take(json_file(tmp_path, early, name="early.json"))
+    second = log.take(json_file(tmp_path, whole(), name="late.json"))
     at_once.take(json_file(tmp_path, whole(), name="late.json"))
     assert {e.envelope.id for e in log.events()} == {e.envelope.id for e in at_once.events()}
+    assert second.already_there == first.added  # and nothing says now what it did not say before
 
 
 def test_events_come_in_the_order_of_their_times_whatever_the_file_s(log, tmp_path):

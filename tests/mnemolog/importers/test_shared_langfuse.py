@@ -22,10 +22,7 @@ FILES = sorted(DATA.glob("*.json"))
 
 @dataclass(frozen=True)
 class Read:
-    """What a person finds in a trace: system and user messages, answers, calls with an answer.
-
-    Instructions of a trace without a session stand in its session.started, not in `system`.
-    """
+    """What a person finds in a trace: system and user messages, answers, calls with an answer."""
 
     user: int
     assistant: int = 0
@@ -36,15 +33,17 @@ class Read:
 
 READ = {
     "agno": Read(user=1, assistant=1, system=1, calls=1, answered=1),
-    "beeai": Read(user=1, assistant=3, calls=1, answered=1),  # two thoughts and the answer
-    "crewai": Read(user=1, assistant=1),
+    "beeai": Read(
+        user=1, assistant=3, system=1, calls=1, answered=1
+    ),  # two thoughts and the answer
+    "crewai": Read(user=1, assistant=1, system=1),
     "google": Read(user=1, assistant=1, system=1, calls=1, answered=1),
-    "koog": Read(user=1, assistant=1, calls=2, answered=2),
+    "koog": Read(user=1, assistant=1, system=1, calls=2, answered=2),
     "langgraph": Read(user=2, assistant=1, calls=1, answered=1),
-    "microsoft": Read(user=1, assistant=1, calls=1, answered=1),
+    "microsoft": Read(user=1, assistant=1, system=1, calls=1, answered=1),
     "pydantic-ai-2025": Read(user=1, assistant=1, system=1),
     # a second agent has instructions and a question of its own, and calls a tool that never runs
-    "pydantic-ai-tools": Read(user=3, assistant=2, system=1, calls=4, answered=3),
+    "pydantic-ai-tools": Read(user=3, assistant=2, system=2, calls=4, answered=3),
     "vercel": Read(user=1, calls=1, answered=1),
 }
 
