@@ -1,9 +1,10 @@
 """The command that writes a log out: export."""
 
 import json
+import os
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -12,6 +13,7 @@ from mnemolog.cli.output import BAR_AFTER_SECONDS, bars, note, say
 
 if TYPE_CHECKING:
     from mnemolog.exporting import ExportReport
+    from mnemolog.memory import Memory
 
 STDOUT: Final = "-"
 
@@ -50,25 +52,39 @@ def export(
 
     Example: mnemolog export --to history.jsonl.gz
     """
+    wanted = {
+        "agent": agent,
+        "recorded_from": recorded_from,
+        "recorded_until": recorded_until,
+        "force": force,
+    }
+    with opened(data, log, tenant, read_only=True) as memory:
+        try:
+            report = _exported(memory, to, wanted)
+            sys.stdout.buffer.flush()  # a reader that went away is heard of here
+        except BrokenPipeError:
+            _write_no_more()
+            raise typer.Exit(0) from None
+    _say_report(report, as_json=as_json, is_piped=to == STDOUT)
+    if report.blobs_missing:
+        raise typer.Exit(1)
+
+
+def _exported(memory: "Memory", to: str, wanted: dict[str, Any]) -> "ExportReport":
+    """Export, with a bar where that takes more than a second."""
     began = time.monotonic()
-    with opened(data, log, tenant, read_only=True) as memory, bars() as shown:
+    with bars() as shown:
 
         def tell(done: int, total: int) -> None:
             if time.monotonic() - began > BAR_AFTER_SECONDS and sys.stderr.isatty():
                 shown.show("records", done=done, total=total)
 
-        report = memory.export(
-            sys.stdout.buffer if to == STDOUT else to,
-            agent=agent,
-            recorded_from=recorded_from,
-            recorded_until=recorded_until,
-            force=force,
-            tell=tell,
-        )
-    sys.stdout.buffer.flush()  # a reader that went away is heard of here
-    _say_report(report, as_json=as_json, is_piped=to == STDOUT)
-    if report.blobs_missing:
-        raise typer.Exit(1)
+        return memory.export(sys.stdout.buffer if to == STDOUT else to, tell=tell, **wanted)
+
+
+def _write_no_more() -> None:
+    """Let what is still buffered for a reader that went away go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say_report(report: "ExportReport", *, as_json: bool, is_piped: bool) -> None:
