@@ -101,17 +101,19 @@ def _row(what: str, works: Works, *, size: int, rounds: int, wanted: str = "") -
     )
 
 
-def embedded(folder: Path, stack: ExitStack) -> Pair:
+def embedded(folder: Path, stack: ExitStack, bootstrap: str | None) -> Pair:
     """Return a log in a file, and a bare file beside it."""
+    del bootstrap
     return (
         stack.enter_context(closing(SQLiteLog.open(folder / "log.db", tenant=TENANT))),
         stack.enter_context(closing(BareSQLite(folder / "bare.db"))),
     )
 
 
-def kafka(folder: Path, stack: ExitStack) -> Pair:
-    """Return a log on a broker of our own, and a bare producer to a topic just like its topic."""
-    bootstrap = stack.enter_context(KafkaBroker(folder / "kafka")).bootstrap
+def kafka(folder: Path, stack: ExitStack, bootstrap: str | None) -> Pair:
+    """Return a log on a broker, and a bare producer to a topic just like its topic."""
+    if bootstrap is None:
+        bootstrap = stack.enter_context(KafkaBroker(folder / "kafka")).bootstrap
     with closing(KafkaLog.open(bootstrap, tenant=PEERS_TENANT)) as peers:
         topic = peers.topic
     return (
@@ -120,7 +122,7 @@ def kafka(folder: Path, stack: ExitStack) -> Pair:
     )
 
 
-OPENED: Final[dict[str, Callable[[Path, ExitStack], Pair]]] = {
+OPENED: Final[Mapping[str, Callable[[Path, ExitStack, str | None], Pair]]] = {
     "embedded": embedded,
     "kafka": kafka,
 }
@@ -133,7 +135,7 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
     for engine in asked.only:
         with tempfile.TemporaryDirectory(dir=asked.folder) as folder, ExitStack() as stack:
             try:
-                pair = OPENED[engine](Path(folder), stack)
+                pair = OPENED[engine](Path(folder), stack, asked.bootstrap)
             except KafkaUnavailable as error:
                 yield Row(scenario="append", what=engine, ours=f"skipped: {error}")
                 continue
@@ -145,6 +147,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=tuple(OPENED), default=tuple(OPENED))
     parser.add_argument("--sizes", nargs="+", type=int, choices=tuple(ROUNDS), default=list(ROUNDS))
     parser.add_argument("--rounds", type=int, help="of each size")
+    parser.add_argument("--bootstrap", help="host:port of a broker; one of our own by default")
     parser.add_argument("--folder", help="where the logs are made; a temporary one by default")
     asked = parser.parse_args()
     tell(rows(asked), as_json=asked.json)

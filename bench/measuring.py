@@ -34,6 +34,10 @@ class Row:
     cpu_ratio: str = ""
     wanted: str = ""
 
+    def line(self) -> str:
+        """Return it as a line of Markdown."""
+        return cells(asdict(self).values())
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -132,8 +136,12 @@ def milliseconds(samples: Sequence[Sample]) -> str:
 
 def table(rows: Iterable[Row]) -> str:
     """Return *rows* as a table of Markdown."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(asdict(row).values() for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    head = [cells(COLUMNS), cells(["---"] * len(COLUMNS))]
+    return "\n".join([*head, *(row.line() for row in rows)])
+
+
+def cells(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(texts)} |"
 
 
 def arguments(doc: str | None) -> argparse.ArgumentParser:
