@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from mnemolog.doctor import (
+    blobs,
     disk,
     foreign,
     index,
@@ -30,6 +31,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     (repeats.NAME, repeats.check),
     (vectors.NAME, vectors.check),
     (index.NAME, index.check),
+    (blobs.NAME, blobs.check),
     (disk.NAME, disk.check),
 )
 
