@@ -1,15 +1,7 @@
-"""CloudEvents on Kafka: the published conformance cases, and the form's edges.
+"""CloudEvents on Kafka: the form's edges. The published cases: test_cloudevents_conformance.py."""
 
-The cases are read where they lie beside the checkout; nothing of them is copied here.
-"""
-
-import base64
-import itertools
 import json
-import re
-import textwrap
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -20,141 +12,8 @@ from mnemolog.schemas.cloudevents import (
     NotACloudEvent,
     read_cloud_event,
 )
-from mnemolog.schemas.decoded import Guest
-from mnemolog.schemas.values import json_bytes, parse_json
-from support.events import codec, record
-from support.sources import ROOT
-
-CASES = ROOT.parent / "shared" / "data" / "cloudevents-conformance"
-FEATURE = CASES / "features" / "kafka-protocol-binding.feature"
-MINIMUM = CASES / "yaml" / "v1.0" / "v1_minimum.yaml"
-FULL = CASES / "yaml" / "v1.yaml"
-
-
-class Scenario(NamedTuple):
-    payload: bytes
-    headers: list[tuple[str, bytes]]
-    attributes: dict[str, str]
-    data: Any
-
-
-def existing(path: Path) -> str:
-    if not path.exists():
-        pytest.skip("the CloudEvents conformance cases are not beside this checkout")
-    return path.read_text()
-
-
-# The Kafka protocol binding's feature
-
-
-def scenarios(feature: str) -> list[Scenario]:
-    """Return the scenarios of *feature*, an outline once for each of its examples."""
-    found = []
-    for part in re.split(r"Scenario(?: Outline)?:", feature)[1:]:
-        payload, data = (
-            textwrap.dedent(one).strip() for one in re.findall(r'"""(.*?)"""', part, re.DOTALL)
-        )
-        headers, attributes, *examples = tables(part)
-        names, *rows = examples[0] if examples else ([], [])
-        for row in rows or [[]]:
-            told = [
-                (key, fill(value, dict(zip(names, row, strict=True)))) for key, value in headers[1:]
-            ]
-            found.append(
-                Scenario(
-                    payload.encode(),
-                    [(key, value.encode()) for key, value in told],
-                    dict(attributes[1:]),
-                    parse_json(data.encode()),
-                )
-            )
-    return found
-
-
-def tables(part: str) -> list[list[list[str]]]:
-    lines = ((line.strip().startswith("|"), line) for line in part.splitlines())
-    groups = itertools.groupby(lines, key=lambda one: one[0])
-    return [
-        [[cell.strip() for cell in line.strip().strip("|").split("|")] for _, line in rows]
-        for is_table, rows in groups
-        if is_table
-    ]
-
-
-def fill(value: str, example: dict[str, str]) -> str:
-    for name, given in example.items():
-        value = value.replace(f"<{name}>", given)
-    return value
-
-
-def test_the_scenarios_of_the_kafka_binding_are_read_as_they_say():
-    found = scenarios(existing(FEATURE))
-    assert len(found) == 3
-    for one in found:
-        event = read_cloud_event(record(one.payload, headers=one.headers))
-        assert event.attributes == one.attributes
-        assert event.data == one.data
-
-
-def test_each_scenario_is_a_guest_of_our_log():
-    for one in scenarios(existing(FEATURE)):
-        found = codec().decode(record(one.payload, headers=one.headers))
-        assert isinstance(found, Guest), found
-        assert found.event_type == "com.example.someevent"
-        assert found.envelope.id == "1234-1234-1234"
-
-
-# The conformance events, in both modes
-
-
-def events(text: str) -> list[tuple[dict[str, str], str, str]]:
-    """Return (attributes, data, mode) of each event: our own reading of the little YAML it is."""
-    found = []
-    for part in text.split("\n---\n"):
-        head, _, data = part.partition("\nData: |\n")
-        mode = re.search(r"^Mode: (\w+)", head, re.MULTILINE)
-        inner = head.partition("ContextAttributes:\n")[2].partition("\nTransportExtensions")[0]
-        attributes = dict(re.findall(r'^ +([a-z0-9]+) ?: "?([^"|\n]+)"?$', inner, re.MULTILINE))
-        for name, block in re.findall(r"^ +([a-z0-9]+) : \|\n +(.+)$", inner, re.MULTILINE):
-            attributes[name] = block + "\n"
-        found.append((attributes, textwrap.dedent(data), mode[1] if mode else "both"))
-    return found
-
-
-def binary(attributes: dict[str, str], data: bytes):
-    headers = [(f"ce_{name}", value.encode()) for name, value in attributes.items()]
-    renamed = [("content-type" if n == "ce_datacontenttype" else n, v) for n, v in headers]
-    return record(data, headers=renamed)
-
-
-def structured(attributes: dict[str, str], data: bytes, *, is_json: bool):
-    body = (
-        {"data": parse_json(data)} if is_json else {"data_base64": base64.b64encode(data).decode()}
-    )
-    return record(
-        json_bytes({**attributes, **body}),
-        headers=[("content-type", b"application/cloudevents+json; charset=utf-8")],
-    )
-
-
-@pytest.mark.parametrize("path", [MINIMUM, FULL], ids=lambda path: path.name)
-def test_the_conformance_events_are_read_in_both_modes(path):
-    found = events(existing(path))
-    assert len(found) == {MINIMUM: 6, FULL: 2}[path]
-    for attributes, text, _ in found:
-        content_type = attributes.get("datacontenttype", "application/json")
-        is_json, data = "json" in content_type, text.encode()
-        wanted = parse_json(data) if is_json else data
-        first = read_cloud_event(binary(attributes, data))
-        second = read_cloud_event(structured(attributes, data, is_json=is_json))
-        assert first.data == second.data == wanted
-        assert {**attributes, "datacontenttype": content_type} == first.attributes
-        assert second.attributes == attributes
-        for one in (binary(attributes, data), structured(attributes, data, is_json=is_json)):
-            assert isinstance(codec().decode(one), Guest)
-
-
-# Edges of the form
+from mnemolog.schemas.values import json_bytes
+from support.events import record
 
 SOUND = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
 
