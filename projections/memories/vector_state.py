@@ -116,6 +116,14 @@ class VectorState:
         rows = self._connection.execute("SELECT vector, count(*) FROM memories GROUP BY vector")
         return {OUTSTANDING: 0, THERE: 0, UNEMBEDDABLE: 0} | dict(rows.fetchall())
 
+    def reasons(self) -> Mapping[str, int]:
+        """Return how many memories can have no vector, by the reason."""
+        rows = self._connection.execute(
+            f"SELECT why_none, count(*) FROM memories WHERE vector = {UNEMBEDDABLE}"  # noqa: S608
+            " GROUP BY why_none ORDER BY why_none"
+        )
+        return dict(rows.fetchall())
+
     def with_vector(self, ids: Sequence[str]) -> set[str]:
         """Return those of *ids* whose vector is in the index."""
         found: set[str] = set()

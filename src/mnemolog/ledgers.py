@@ -95,6 +95,11 @@ def vectors_outstanding(engine: Engine) -> int:
     return _ask(engine, MEMORIES, lambda state: VectorState(state).counts()[OUTSTANDING], 0)
 
 
+def without_vector(engine: Engine) -> Mapping[str, int]:
+    """Return how many memories can have no vector, by the reason."""
+    return _ask(engine, MEMORIES, lambda state: VectorState(state).reasons(), {})
+
+
 def index_upkeep(engine: Engine) -> Upkeep:
     """Return how the memories' index was looked after."""
     return _ask(engine, MEMORIES, upkeep_in, Upkeep())
