@@ -41,7 +41,11 @@ def kinds(*, embedder: "Embedder", tenant_folder: Path) -> dict[str, Kind]:
 
     def open_memories(place: Place) -> Projection:
         cache = SQLiteVectorCache(tenant_folder / VECTORS_FILE)
-        return MemoriesProjection.open(place, embedder=embedder, cache=cache)
+        try:
+            return MemoriesProjection.open(place, embedder=embedder, cache=cache)
+        except BaseException:
+            cache.close()
+            raise
 
     made_of = {"embedder": embedder.model_id, "dimensions": embedder.dimensions}
     every = (

@@ -1,7 +1,7 @@
 """The port of a projection: code that keeps one read model in step with the log."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -9,6 +9,7 @@ from mnemolog.projections.batch import Batch
 from mnemolog.projections.digests import ContentRow
 from mnemolog.projections.ledger import ParkedRecord
 from mnemolog.projections.progress import Progress
+from mnemolog.projections.room import Room
 
 
 class Projection(Protocol):
@@ -69,3 +70,5 @@ class Place:
     tenant_folder: Path  # holds the vector cache and what is published
     topic: str
     epoch: int = 0  # of the lease: a later owner's rows win over a former one's
+    thorough: bool = False  # the last owner may have left damage: look closely
+    room: Room = field(default_factory=Room)

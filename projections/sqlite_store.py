@@ -4,13 +4,16 @@ WAL, so that other processes read while the owner writes. A commit is durable ag
 the process; after a power cut the log brings back what the last commits held.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from mnemolog.schemas.errors import Damaged, StoreUnavailable
+from mnemolog.projections.sqlite_damage import check_pages, refuse_remains
+from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
+from mnemolog.schemas.refusals import HINT_FULL, HINT_RIGHTS, refused
 
 BUSY_SECONDS_MAX: Final = 10.0
 PARAMETERS_MAX: Final = 500  # of one statement; SQLite's own bound is higher
@@ -19,23 +22,43 @@ PARAMETERS_MAX: Final = 500  # of one statement; SQLite's own bound is higher
 T = TypeVar("T")
 
 
-def open_store(path: Path, *, schema: str, read_only: bool = False) -> sqlite3.Connection:
+def open_store(
+    path: Path, *, schema: str, read_only: bool = False, thorough: bool = False
+) -> sqlite3.Connection:
     """Return a connection to the store at *path*, made with *schema* where it is new.
 
-    The connection may pass between threads, one at a time. Raises StoreUnavailable or Damaged.
+    The connection may pass between threads, one at a time. *thorough* looks at every page. Raises
+    StoreUnavailable or Damaged.
     """
     with speaking_of(path):
         if read_only:
-            target = f"{path.absolute().as_uri()}?mode=ro"
-            connection = _connect(target, uri=True)
-            connection.execute("PRAGMA query_only = 1")
-            return connection
+            return _connected_to_read(path)
         path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_remains(path)
         connection = _connect(str(path), uri=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(schema)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if thorough:
+                check_pages(connection, path)
+            connection.executescript(schema)
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+
+def _connected_to_read(path: Path) -> sqlite3.Connection:
+    mode = "mode=ro&immutable=1" if can_not_change(path) else "mode=ro"
+    connection = _connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
+    connection.execute("PRAGMA query_only = 1")
+    return connection
+
+
+def can_not_change(path: Path) -> bool:
+    """Say whether nobody here can be writing: then SQLite needs no files beside its own."""
+    wal = path.with_name(path.name + "-wal")
+    return not os.access(path.parent, os.W_OK) and not wal.exists()
 
 
 def _connect(target: str, *, uri: bool) -> sqlite3.Connection:
@@ -71,11 +94,26 @@ def speaking_of(store: Path | str) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise  # our own mistake
-        if isinstance(error, sqlite3.OperationalError):
-            raise StoreUnavailable(str(store), str(error)) from error
-        raise Damaged(str(store), str(error)) from error
+        raise _translated(error, str(store)) from error
     except OSError as error:
-        raise StoreUnavailable(str(store), str(error)) from error
+        raise refused(str(store), error) from error
+
+
+def _translated(error: sqlite3.DatabaseError, store: str) -> MnemologError:
+    code = int(getattr(error, "sqlite_errorcode", 0) or 0)
+    is_short = code == sqlite3.SQLITE_IOERR_SHORT_READ
+    if is_short or not isinstance(error, sqlite3.OperationalError):
+        return Damaged(store, str(error))
+    return StoreUnavailable(store, str(error), hint=_HINTS.get(code & 0xFF))
+
+
+_HINTS: Final = {
+    sqlite3.SQLITE_FULL: HINT_FULL,
+    sqlite3.SQLITE_READONLY: HINT_RIGHTS,
+    sqlite3.SQLITE_PERM: HINT_RIGHTS,
+    sqlite3.SQLITE_CANTOPEN: HINT_RIGHTS,
+    sqlite3.SQLITE_IOERR: "The disk refused: is it full, limited or failing? Nothing was applied.",
+}
 
 
 def chunks(items: Sequence[T], *, items_max: int = PARAMETERS_MAX) -> Iterator[Sequence[T]]:

@@ -4,11 +4,13 @@ MnemologError
 ├── InvalidEvent        the caller's fault: field, value and limit are named; do not retry
 │   └── EventTooLarge   it is larger, encoded, than an event may be; both sizes are named
 ├── InvalidSetting      the operator's fault: a setting or an argument makes no sense
-│   └── NeedsRebuild    a generation was built by another version of its fold
+│   ├── NeedsRebuild    a generation was built by another version of its fold
+│   └── NewerRelease    a later release wrote what stands there: it is left as it is
 ├── NotFound            what was asked for is not known
 ├── ReadOnly            this handle may not write
 ├── StoreUnavailable    the world's fault: retry, nothing was applied
-│   └── LogUnavailable  the log did not acknowledge in time
+│   ├── LogUnavailable  the log did not acknowledge in time
+│   └── NoRoom          the disk is too full for work that can wait; appends go on
 ├── TimedOut            what was waited for did not come in time
 ├── LeaseHeld           another process keeps this folder's projections
 ├── Parked              an event of this key waits, and what was asked for waits behind it
@@ -32,7 +34,7 @@ class MnemologError(Exception):
     """Anything that mnemolog raises on purpose."""
 
     code: ClassVar[str] = "internal"
-    hint: ClassVar[str] = "Report this with the log around it."
+    hint: str = "Report this with the log around it."
 
 
 class InvalidEvent(MnemologError):
@@ -79,6 +81,18 @@ class NeedsRebuild(InvalidSetting):
     hint = "`mnemolog rebuild` builds it anew from the log, beside what serves."
 
 
+class NewerRelease(InvalidSetting):
+    """A later release of mnemolog wrote this; older code would not understand it, or spoil it."""
+
+    code = "newer_release"
+    hint = "Upgrade mnemolog, or open another folder. Nothing was touched."
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.name = what
+        self.value = None
+        Exception.__init__(self, f"{what} was written by a later release: {reason}")
+
+
 class NotFound(MnemologError):
     """What was asked for is not known here."""
 
@@ -108,9 +122,10 @@ class StoreUnavailable(MnemologError):
     code = "unavailable"
     hint = "Retry with backoff; nothing was applied."
 
-    def __init__(self, store: str, reason: str) -> None:
+    def __init__(self, store: str, reason: str, *, hint: str | None = None) -> None:
         self.store = store
         self.reason = reason
+        self.hint = hint or self.hint
         super().__init__(f"{store}: {reason}")
 
 
@@ -123,16 +138,25 @@ class LogUnavailable(StoreUnavailable):
     )
 
 
+class NoRoom(StoreUnavailable):
+    """The disk is fuller than its mark: rebuilds and maintenance don't begin, appends go on."""
+
+    code = "no_room"
+    hint = "Make room on the disk, or raise MNEMOLOG_DISK_REFUSE_PERCENT; appends go on."
+
+
 class TimedOut(MnemologError):
-    """What was waited for did not come in time."""
+    """What was waited for did not come in time; `because` is what was in its way, if known."""
 
     code = "timed_out"
     hint = "Is a process projecting this folder? `mnemolog status` tells how far it is."
 
-    def __init__(self, what: str, *, waited_seconds: float) -> None:
+    def __init__(self, what: str, *, waited_seconds: float, because: str | None = None) -> None:
         self.what = what
         self.waited_seconds = waited_seconds
-        super().__init__(f"{what} did not happen within {waited_seconds:g} s")
+        self.because = because
+        reason = "" if because is None else f": {because}"
+        super().__init__(f"{what} did not happen within {waited_seconds:g} s{reason}")
 
 
 class LeaseHeld(MnemologError):

@@ -56,7 +56,9 @@ class CheckpointsProjection:
     @classmethod
     def open(cls, place: Place) -> Self:
         """Open the generation at *place*, or begin it. Raises StoreUnavailable or Damaged."""
-        return cls(place.folder, open_store(place.folder / INDEX_FILE, schema=INDEX_SCHEMA))
+        path = place.folder / INDEX_FILE
+        store = open_store(path, schema=INDEX_SCHEMA, thorough=place.thorough)
+        return cls(place.folder, store)
 
     def progress(self) -> Mapping[int, Progress]:
         """Return how far each partition has been applied."""

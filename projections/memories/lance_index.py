@@ -27,15 +27,18 @@ from mnemolog.projections.memories.lance_schema import (
     vector_array,
     vectors_schema,
 )
+from mnemolog.projections.memories.lance_searches import (
+    full_text_index,
+    index_anew,
+    search_each_way,
+)
 from mnemolog.projections.memories.lance_table import connected, opened, speaking_of_index
-from mnemolog.projections.memories.lexical import FTS_TOKEN_LENGTH_MAX
 from mnemolog.projections.memories.vector_state import SEQUENCE_BITS, Summary
 from mnemolog.projections.sqlite_store import chunks
-from mnemolog.schemas.errors import InvalidSetting, StoreUnavailable
+from mnemolog.schemas.errors import Damaged, InvalidSetting
 
 WRITE_SECONDS_MAX: Final = 60.0  # of one upsert, retries included
 READ_ROWS_MAX: Final = 4_096  # rows in memory at once when all are read
-_OF_THE_DISK: Final = ("os error", "[Errno")  # no rights, no space: nothing is damaged
 _PRIMARY_KEY: Final = b"lance-schema:unenforced-primary-key:position"
 
 _log = structlog.get_logger("mnemolog.memories")
@@ -51,21 +54,21 @@ class LanceIndex:
         self.commits = 0  # since the table was opened; maintenance counts them
 
     @classmethod
-    def open(cls, folder: Path, *, dimensions: int) -> "LanceIndex":
+    def open(cls, folder: Path, *, dimensions: int, thorough: bool = False) -> "LanceIndex":
         """Open the index in the generation's *folder*, or make it, empty.
 
-        One that can't be read is made anew: the state brings its rows back. Raises InvalidSetting
-        if its vectors have another length, StoreUnavailable if the disk refuses.
+        One that can't be read is made anew: the state brings its rows back. *thorough* reads every
+        row. Raises InvalidSetting if its vectors have another length, StoreUnavailable if the disk
+        refuses.
         """
         try:
             index = cls._opened(folder, dimensions)
             index.summary()
-        except StoreUnavailable as error:
-            if any(mark in str(error) for mark in _OF_THE_DISK):
-                raise
+            index.check(thorough=thorough)
+        except Damaged as error:
             _log.warning("index damaged; its rows are written anew", error=str(error))
             with speaking_of_index(folder):
-                shutil.rmtree(folder / FOLDER)
+                _remove(folder / FOLDER)
             index = cls._opened(folder, dimensions)
         return index
 
@@ -79,6 +82,27 @@ class LanceIndex:
             _check_dimensions(table, dimensions)
             _complete(table)
             return cls(folder, table, dimensions=dimensions)
+
+    def check(self, *, thorough: bool) -> None:
+        """Raise Damaged if its rows can't be searched; its searches are indexed anew if they fail.
+
+        *thorough* reads every row, whole.
+        """
+        try:
+            self._search()
+        except Damaged as error:
+            _log.warning("search index damaged; it is made anew", error=str(error))
+            with speaking_of_index(self._folder):
+                index_anew(self.table)
+            self._search()
+        if thorough:
+            with speaking_of_index(self._folder):
+                for _ in self.table.search().to_batches(READ_ROWS_MAX):
+                    pass
+
+    def _search(self) -> None:
+        with speaking_of_index(self._folder):
+            search_each_way(self.table, dimensions=self._dimensions)
 
     def upsert(self, served: Sequence[Served], *, sequence: int) -> None:
         """Write whole rows under *sequence*; each id stands once in *served*. None is harmless."""
@@ -159,22 +183,6 @@ class LanceIndex:
         self.commits += 1
 
 
-def full_text_index() -> Any:
-    """Return how the column `words` is indexed: its tokens are ours, the stemmer is the index's."""
-    from lancedb.index import FTS  # noqa: PLC0415 - heavy
-
-    return FTS(
-        base_tokenizer="whitespace",
-        language="English",
-        max_token_length=FTS_TOKEN_LENGTH_MAX,
-        lower_case=True,
-        stem=True,
-        remove_stop_words=True,
-        ascii_folding=True,
-        with_position=False,
-    )
-
-
 def _check_dimensions(table: Any, dimensions: int) -> None:
     found = table.schema.field("vector").type.list_size
     if found != dimensions:
@@ -191,3 +199,11 @@ def _complete(table: Any) -> None:
         table.set_unenforced_primary_key("id")
     if not any(index.columns == ["words"] for index in table.list_indices()):
         table.create_index("words", config=full_text_index())
+
+
+def _remove(path: Path) -> None:
+    """Remove what stands at *path*, a folder or what took its place."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

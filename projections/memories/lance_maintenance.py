@@ -18,7 +18,12 @@ from typing import Any, Final
 import structlog
 
 from mnemolog.projections.memories.lance_filters import is_true
-from mnemolog.projections.memories.lance_index import LanceIndex, full_text_index
+from mnemolog.projections.memories.lance_index import LanceIndex
+from mnemolog.projections.memories.lance_searches import (
+    full_text_index,
+    has_vector_index,
+    vector_index,
+)
 
 COMMITS_BETWEEN: Final = 100  # compactions
 UNINDEXED_ROWS_MAX: Final = 5_000  # found by scanning until the next compaction
@@ -104,22 +109,12 @@ class LanceMaintenance:
         self._scrub_at = self._clock() + VERSIONS_KEPT_SECONDS
         table.update(values_sql={"seq": "seq"})  # each row into a new file
         table.create_index("words", config=full_text_index(), replace=True)
-        if _has_vector_index(table):
-            table.create_index("vector", config=_vector_index(), replace=True)
+        if has_vector_index(table):
+            table.create_index("vector", config=vector_index(), replace=True)
         self._compact(table)
         self._scrubbed()
 
     def _index_vectors(self, table: Any) -> None:
-        vectors = 0 if _has_vector_index(table) else table.count_rows(is_true("has_vector"))
+        vectors = 0 if has_vector_index(table) else table.count_rows(is_true("has_vector"))
         if vectors >= VECTOR_INDEX_ROWS_MIN:
-            table.create_index("vector", config=_vector_index(), replace=True)
-
-
-def _has_vector_index(table: Any) -> bool:
-    return any(index.columns == ["vector"] for index in table.list_indices())
-
-
-def _vector_index() -> Any:
-    from lancedb.index import IvfSq  # noqa: PLC0415 - heavy
-
-    return IvfSq(distance_type="cosine")
+            table.create_index("vector", config=vector_index(), replace=True)

@@ -19,6 +19,7 @@ from mnemolog.projections.memories.lance_filters import (
     is_true,
 )
 from mnemolog.projections.memories.lance_schema import ROW_COLUMNS, memory_row
+from mnemolog.projections.memories.lance_searches import matching_any
 from mnemolog.projections.memories.lance_table import (
     connected,
     is_missing,
@@ -179,19 +180,7 @@ def _nearest(table: Any, vector: Vector, where: Filter, hits_max: int) -> list[H
 
 
 def _matching(table: Any, words: str, where: Filter, hits_max: int) -> list[Hit]:
-    from lancedb.query import FullTextOperator, MatchQuery  # noqa: PLC0415 - heavy
-
-    asked = MatchQuery(
-        words,
-        "words",
-        boost=1.0,
-        fuzziness=0,
-        max_expansions=50,
-        operator=FullTextOperator.OR,
-        prefix_length=0,
-        document_granularity=None,
-    )
-    query = table.search(asked, query_type="fts")
+    query = table.search(matching_any(words), query_type="fts")
     query = query.where(condition(where), prefilter=True)
     return _best(_found(query, "_score", hits_max), hits_max)
 

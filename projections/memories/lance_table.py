@@ -1,16 +1,23 @@
 """How the index's table is reached. LanceDB is imported here, late, and its errors end here."""
 
+import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from mnemolog.projections.memories.lance_schema import FOLDER, TABLE
-from mnemolog.schemas.errors import MnemologError, StoreUnavailable
+from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
+from mnemolog.schemas.refusals import refused
 
 # What LanceDB raises: its own errors come as RuntimeError, ValueError or OSError.
 _DRIVER_ERRORS: Final = (RuntimeError, ValueError, OSError, TypeError)
+_PANICS: Final = frozenset({"RustPanic", "PanicException"})  # over bytes that it did not expect
+_ERRNO: Final = re.compile(r"\(os error (\d+)\)|\[Errno (\d+)\]")
+_IN_THE_WAY: Final = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST})  # nothing of ours
+_PASSING: Final = ("timed out", "timeout", "conflict", "too many concurrent")  # a retry may do
 
 
 def connected(folder: Path) -> Any:
@@ -39,10 +46,30 @@ def is_missing(error: BaseException) -> bool:
 
 @contextmanager
 def speaking_of_index(folder: Path) -> Iterator[None]:
-    """Turn the driver's errors into ours."""
+    """Turn the driver's errors into ours.
+
+    What the disk refuses, and what passes, is StoreUnavailable. Everything else is Damaged: the
+    driver tells of it in words that change, and an index is opened anew at little cost.
+    """
     try:
         yield
     except MnemologError:
         raise
     except _DRIVER_ERRORS as error:
-        raise StoreUnavailable(str(folder / FOLDER), str(error)) from error
+        raise _translated(error, folder / FOLDER) from error
+    except BaseException as error:
+        if type(error).__name__ not in _PANICS:
+            raise
+        raise Damaged(str(folder / FOLDER), "the driver could not read it") from error
+
+
+def _translated(error: Exception, index: Path) -> MnemologError:
+    said = str(error).partition("\n")[0]
+    named = _ERRNO.search(str(error))
+    if named is not None:
+        number = int(named[1] or named[2])
+        if number not in _IN_THE_WAY:
+            return refused(str(index), OSError(number, said))
+    elif any(word in said.lower() for word in _PASSING):
+        return StoreUnavailable(str(index), said)
+    return Damaged(str(index), said)

@@ -103,12 +103,16 @@ class MemoriesProjection:
         Heals the index from the state where they differ. The projection closes *cache*. Raises
         InvalidSetting for another embedder, StoreUnavailable, or Damaged.
         """
-        connection = open_store(place.folder / STATE_FILE, schema=STATE_SCHEMA)
+        connection = open_store(
+            place.folder / STATE_FILE, schema=STATE_SCHEMA, thorough=place.thorough
+        )
         try:
             Settings(connection, store=place.folder / STATE_FILE).check_embedder(
                 place.folder, model_id=embedder.model_id, dimensions=embedder.dimensions
             )
-            index = LanceIndex.open(place.folder, dimensions=embedder.dimensions)
+            index = LanceIndex.open(
+                place.folder, dimensions=embedder.dimensions, thorough=place.thorough
+            )
             opened = cls(place, connection, index, embedder=embedder, cache=cache)
             opened._heal()
         except BaseException:

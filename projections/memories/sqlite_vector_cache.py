@@ -2,7 +2,8 @@
 
 A damaged file is set aside and started anew, since it only saves work: so a call either works
 on a sound file or raises StoreUnavailable (locked for too long, disk full). Two processes that
-find the damage at once may both set a file aside; that costs vectors, never wrong ones.
+find the damage at once may both set a file aside; that costs vectors, never wrong ones. A file
+that a later release wrote is left as it is: NewerRelease.
 """
 
 import sqlite3
@@ -14,15 +15,18 @@ from threading import Lock
 from typing import Final, TypeVar
 from zlib import crc32
 
+from mnemolog.projections.generations import clear_the_way
 from mnemolog.projections.memories.embedding import Vector
 from mnemolog.projections.memories.vector_cache import vector_bytes, vector_of
-from mnemolog.schemas.errors import StoreUnavailable
+from mnemolog.projections.sqlite_damage import refuse_remains
+from mnemolog.projections.sqlite_store import speaking_of
+from mnemolog.schemas.errors import Damaged, NewerRelease
 
 BUSY_SECONDS_MAX: Final = 30.0
 OPEN_ATTEMPTS_MAX: Final = 100
 _OPEN_PAUSE_SECONDS: Final = 0.05
 _SQL_PARAMETERS_MAX: Final = 500
-_FORMAT: Final = 1  # PRAGMA user_version; another one is set aside
+FORMAT: Final = 1  # PRAGMA user_version; an earlier one is set aside
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS vectors (
     key TEXT NOT NULL PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL
@@ -39,7 +43,6 @@ class SQLiteVectorCache:
 
     def __init__(self, path: Path | str) -> None:
         self._path = Path(path)
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = Lock()
         self._connection, self._inode = _sound_or_new(self._path)
 
@@ -76,17 +79,14 @@ class SQLiteVectorCache:
 
     def _working(self, action: Callable[[sqlite3.Connection], Answer]) -> Answer:
         """Return what *action* does, on a new file if this one is damaged."""
-        try:
-            with self._lock:
-                try:
-                    return action(self._connection)
-                except sqlite3.DatabaseError as error:
-                    if _code(error) not in (*_DAMAGED, *_GONE):
-                        raise
-                    self._start_anew()
-                    return action(self._connection)
-        except sqlite3.Error as error:
-            raise StoreUnavailable(f"vector cache {self._path}", str(error)) from error
+        with speaking_of(f"vector cache {self._path}"), self._lock:
+            try:
+                return action(self._connection)
+            except sqlite3.DatabaseError as error:
+                if _code(error) not in (*_DAMAGED, *_GONE):
+                    raise
+                self._start_anew()
+                return action(self._connection)
 
     def _start_anew(self) -> None:
         with suppress(sqlite3.Error):
@@ -125,16 +125,16 @@ def _write(
 
 def _sound_or_new(path: Path) -> tuple[sqlite3.Connection, int]:
     """Return an open connection and the inode of its file; a damaged file is set aside."""
-    try:
+    with speaking_of(f"vector cache {path}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            refuse_remains(path)
             return _opened(path)
-        except sqlite3.DatabaseError as error:
-            if _code(error) not in (*_DAMAGED, *_GONE):
+        except (Damaged, sqlite3.DatabaseError) as error:
+            if isinstance(error, sqlite3.Error) and _code(error) not in (*_DAMAGED, *_GONE):
                 raise
             _set_aside(path, inode=_inode(path))
             return _opened(path)
-    except sqlite3.Error as error:
-        raise StoreUnavailable(f"vector cache {path}", str(error)) from error
 
 
 def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
@@ -157,20 +157,22 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # a cache may lose its last commits
         connection.execute("PRAGMA secure_delete = ON")
-        _check_format(connection)
+        _check_format(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _check_format(connection: sqlite3.Connection) -> None:
+def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
         connection.execute(_SCHEMA)
-        connection.execute(f"PRAGMA user_version = {_FORMAT}")
-    elif version != _FORMAT:
-        other = sqlite3.DatabaseError(f"format {version} instead of {_FORMAT}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    elif version > FORMAT:
+        raise NewerRelease(str(path), f"format {version}; this one reads {FORMAT}")
+    elif version != FORMAT:
+        other = sqlite3.DatabaseError(f"format {version} instead of {FORMAT}")
         other.sqlite_errorcode = sqlite3.SQLITE_NOTADB
         raise other
     connection.execute("SELECT key, vector, checksum FROM vectors LIMIT 1").fetchall()
@@ -181,8 +183,11 @@ def _set_aside(path: Path, *, inode: int) -> None:
     if _inode(path) != inode:
         return
     for suffix in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            Path(f"{path}{suffix}").replace(f"{path}.damaged{suffix}")
+        found, aside = Path(f"{path}{suffix}"), Path(f"{path}.damaged{suffix}")
+        if found.exists():
+            clear_the_way(aside)
+            with suppress(FileNotFoundError):
+                found.replace(aside)
 
 
 def _inode(path: Path) -> int:

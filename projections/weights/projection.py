@@ -43,7 +43,7 @@ class WeightsProjection:
     def open(cls, place: Place) -> Self:
         """Open the generation at *place*, or begin it. Raises StoreUnavailable or Damaged."""
         path = place.folder / FILE
-        connection = open_store(path, schema=SCHEMA)
+        connection = open_store(path, schema=SCHEMA, thorough=place.thorough)
         connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
         return cls(path, connection)
 

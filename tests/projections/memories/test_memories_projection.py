@@ -1,5 +1,6 @@
 """The fold into the index: crashes, repeats, forgetting, owners, and an index that was lost."""
 
+import errno
 import shutil
 from contextlib import suppress
 
@@ -236,11 +237,29 @@ def test_an_event_that_the_fold_cannot_take_is_parked_with_those_behind_it(tmp_p
         assert second.behind
 
 
-def test_a_disk_that_refuses_is_told_as_such(tmp_path):
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC, errno.EROFS, errno.EIO])
+def test_a_disk_that_refuses_is_told_as_such_and_the_index_stays(tmp_path, monkeypatch, number):
+    with opened(tmp_path) as memories:
+        fold(memories, recorded(ex.ObservationRecorded(text=POOL)))
+    files = [path for path in (place(tmp_path).folder / "lance").rglob("*") if path.is_file()]
+
+    def refuse(*_arguments, **_options):
+        raise RuntimeError(f"lance error: LanceError(IO): no (os error {number}), local.rs:1")
+
+    with monkeypatch.context() as failing:
+        failing.setattr("mnemolog.projections.memories.lance_index.opened", refuse)
+        with pytest.raises(StoreUnavailable), opened(tmp_path):
+            pass
+    assert all(path.exists() for path in files)
     with opened(tmp_path):
-        pass
+        assert texts(tmp_path) == {POOL}
+
+
+def test_what_took_the_place_of_the_index_is_replaced_by_it(tmp_path):
+    with opened(tmp_path) as memories:
+        fold(memories, recorded(ex.ObservationRecorded(text=POOL)))
     folder = place(tmp_path).folder / "lance"
     shutil.rmtree(folder)
     folder.write_text("no folder")
-    with pytest.raises(StoreUnavailable), opened(tmp_path):
-        pass
+    with opened(tmp_path):
+        assert texts(tmp_path) == {POOL}

@@ -11,7 +11,7 @@ import pytest
 from contracts.vector_cache import VectorCacheContract, unit
 from mnemolog.projections.memories import sqlite_vector_cache
 from mnemolog.projections.memories.sqlite_vector_cache import SQLiteVectorCache
-from mnemolog.schemas.errors import StoreUnavailable
+from mnemolog.schemas.errors import NewerRelease, StoreUnavailable
 
 PROCESSES = 4
 WRITES_EACH = 25
@@ -119,12 +119,33 @@ def test_a_vector_that_is_not_finite_counts_as_not_there(path):
     assert SQLiteVectorCache(path).get_many(["k7"]) == {}
 
 
-def test_a_file_of_another_format_is_set_aside(path):
+def test_a_file_of_a_format_that_never_was_is_set_aside(path):
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
+        connection.execute("PRAGMA user_version = -1")
     cache = SQLiteVectorCache(path)
     assert cache.count() == 0
     assert Path(f"{path}.damaged").exists()
+
+
+def test_a_file_of_a_later_release_is_refused_and_left_as_it_is(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {sqlite_vector_cache.FORMAT + 1}")
+    before = path.read_bytes()
+    with pytest.raises(NewerRelease, match="later release"):
+        SQLiteVectorCache(path)
+    assert path.read_bytes() == before
+
+
+def test_a_folder_in_its_place_is_set_aside(path):
+    path.unlink()
+    for _ in range(2):
+        path.mkdir()
+        (path / "x").write_text("x")
+        cache = SQLiteVectorCache(path)
+        cache.put_many({"a": unit(1)})
+        assert cache.count() == 1
+        cache.close()
+        path.unlink()
 
 
 def test_a_file_deleted_under_it_is_made_anew_by_the_next_to_open(path):
@@ -136,11 +157,6 @@ def test_a_file_deleted_under_it_is_made_anew_by_the_next_to_open(path):
     other = SQLiteVectorCache(path)
     other.put_many({"c": unit(3)})
     assert other.get_many(["c"]).keys() == {"c"}
-
-
-def test_a_folder_in_its_place_is_told(tmp_path):
-    with pytest.raises(StoreUnavailable, match="vector cache"):
-        SQLiteVectorCache(tmp_path)
 
 
 def test_a_lock_held_for_too_long_is_told(path, monkeypatch):
