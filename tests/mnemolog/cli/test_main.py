@@ -30,8 +30,18 @@ def test_every_command_that_the_product_promises_is_there():
     assert (
         sorted(
             [
-                *("demo", "import", "append", "tail", "recall", "why", "timeline", "checkpoints"),
-                *("resume", "sql", "rebuild", "verify", "status", "doctor", "config"),
+                *(
+                    "demo",
+                    "import",
+                    "export",
+                    "append",
+                    "tail",
+                    "recall",
+                    "why",
+                    "timeline",
+                    "checkpoints",
+                ),
+                *("resume", "get", "sql", "rebuild", "verify", "status", "doctor", "config"),
             ]
         )
         == NAMES
