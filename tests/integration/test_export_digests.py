@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from mnemolog import exporting_merge
 from mnemolog.importers.importing import import_paths
@@ -14,6 +15,7 @@ from mnemolog.importers.report import ImportReport
 from mnemolog.memory import Memory
 from support.log_engines import KafkaEngine, MemoryEngine, SQLiteEngine
 from support.moved_history import LONG, account, fill
+from support.polling import eventually
 from support.remembering import opened
 
 TENANT = f"moved-{uuid.uuid4().hex[:8]}"  # names topics, and stands in each event
@@ -155,3 +157,20 @@ def test_on_kafka_an_import_that_is_run_again_has_no_effect_and_neither_has_the_
         found["parked"] = {name: {one[0] for one in told} for name, told in found["parked"].items()}
     assert after["parked"] == before["parked"]
     assert set(after["foreign"]) == set(before["foreign"])
+
+
+@pytest.mark.kafka
+def test_holes_that_transactions_leave_are_passed_at_the_end_too(where, tmp_path):
+    with opened_on("kafka", 1, tmp_path / "here", **where) as memory:
+        memory.observe("before", agent="ann")
+        told = {"bootstrap.servers": where["bootstrap"], "transactional.id": uuid.uuid4().hex}
+        producer = Producer(told)
+        producer.init_transactions(30)
+        for end in (producer.commit_transaction, producer.abort_transaction):
+            producer.begin_transaction()
+            producer.produce(memory.engine.log.topic, key=b"k", value=b"not json", partition=0)
+            producer.flush(10)
+            end(30)
+        eventually(lambda: memory.engine.log.ends() == {0: 5}, what="the markers are there")
+        report = memory.export(tmp_path / "x.jsonl")
+    assert (report.events, report.foreign) == (1, 1)
