@@ -185,7 +185,7 @@ class Sender:
 def _reason(one: _Waiting, error: InvalidEvent) -> str:
     """Say why a draft was refused; a text that is too long is told with both sizes."""
     value = None if one.draft is None else one.draft.draft.fields.get(error.field)
-    if isinstance(value, str) and len(value) > TEXT_CHARS_MAX:
+    if isinstance(value, str) and str(TEXT_CHARS_MAX) in error.limit:
         size = f"{error.field} has {len(value)} characters"
         return f"{size}; an event's text has at most {TEXT_CHARS_MAX}"
     return str(error)
