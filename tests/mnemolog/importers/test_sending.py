@@ -7,6 +7,9 @@ import pytest
 from mnemolog.importers.report import PROBLEMS_KEPT_MAX, SKIPPED_KEPT_MAX
 from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.events.experience import MessageExchanged
+from mnemolog.streams.blobs import InMemoryBlobs
+from mnemolog.streams.clock import system_clock
+from mnemolog.streams.publishing import Publisher
 from mnemolog.streams.sqlite_log import SQLiteLog
 from support.import_log import TENANT, ImportLog, lines_file
 
@@ -78,3 +81,15 @@ def test_an_import_that_was_broken_off_is_completed_by_the_next_one(tmp_path):
         report = log.take(path, batch=5)
         assert (report.added, report.already_there) == (16, 5)
         assert texts(log) == [f"n {n}" for n in range(20)]
+
+
+def test_a_dry_run_cuts_what_the_import_would_cut_and_keeps_nothing_of_it(tmp_path):
+    log, blobs = ImportLog(), InMemoryBlobs()
+    log.publisher = Publisher(
+        log.log, log.publisher.codec, tenant=TENANT, now=system_clock, blobs=blobs
+    )
+    path = lines_file(tmp_path, said("one"), said("x" * 1_000_001))
+    dry = log.take(path, dry_run=True)
+    assert (dry.added, dry.problems, list(blobs.stored()), log.size()) == (3, [], [], 0)
+    wet = log.take(path)
+    assert (wet.added, wet.by_type, len(list(blobs.stored()))) == (3, dry.by_type, 1)
