@@ -34,13 +34,12 @@ class Here:
     item: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of a tool; its action has the id of the event that started it."""
 
     action: str
     tool: str
-    is_open: bool = True
 
 
 class Told:
@@ -66,6 +65,7 @@ class Story:
         self.is_closed = False
         self._told = told
         self._calls: Bounded[str, Call] = Bounded(CALLS_MAX)
+        self._open: Bounded[str, Call] = Bounded(CALLS_MAX)  # of these, those without an answer
 
     def tell(
         self,
@@ -134,11 +134,13 @@ class Story:
         action = self.telling.id_of(*name)
         earlier = self._calls.get(key)
         is_known = earlier is not None and earlier.action == action
-        found = [] if earlier is None or is_known else self._orphan(earlier, here)
+        found = [] if is_known else self._orphan(self._open.pop(key, None), here)
         started = {**fields, "action": action}
         told = self.tell(ActionStarted, started, here, name=name, cause=cause, call=key)
-        if not is_known:  # a repeat of one that was forgotten is answered, for all one knows
-            self._calls[key] = Call(action, str(fields["tool"]), is_open=bool(told))
+        if not is_known:
+            self._calls[key] = Call(action, str(fields["tool"]))
+        if told:  # a repeat is answered, for all one knows
+            self._open[key] = self._calls[key]
         return found + told
 
     def answer(
@@ -150,8 +152,7 @@ class Story:
         """
         call = self._calls.get(key)
         action = self.telling.id_of(*otherwise) if call is None else call.action
-        if call is not None:
-            call.is_open = False
+        self._open.pop(key, None)
         tool = None if call is None else call.tool
         finished = {"action": action, "tool": tool, **fields}
         name, cause = ("answer", action), None if call is None else action
@@ -159,7 +160,8 @@ class Story:
 
     def orphan_calls(self, here: Here) -> list[Placed]:
         """Tell of each open call that no answer will come, for history went on without it."""
-        return [placed for call in self._calls.values() for placed in self._orphan(call, here)]
+        calls, self._open = self._open, Bounded(CALLS_MAX)
+        return [placed for call in calls.values() for placed in self._orphan(call, here)]
 
     def action_of(self, key: str) -> str | None:
         """Return the action of the newest call that *key* names, if it is remembered."""
@@ -168,12 +170,11 @@ class Story:
 
     def has_open_calls(self) -> bool:
         """Say whether a call is without an answer."""
-        return any(call.is_open for call in self._calls.values())
+        return bool(self._open)
 
-    def _orphan(self, call: Call, here: Here) -> list[Placed]:
-        if not call.is_open:
+    def _orphan(self, call: Call | None, here: Here) -> list[Placed]:
+        if call is None:
             return []
-        call.is_open = False
         fields = {"action": call.action, "tool": call.tool, "success": False, "orphaned": True}
         name = ("orphan", call.action)
         return self.aside(ActionFinished, fields, here, name=name, cause=call.action)
