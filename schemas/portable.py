@@ -138,7 +138,8 @@ def copies(document: Mapping[str, Any], *, partitions: int) -> Iterator[Document
 
     Raises InvalidEvent for an id that no event has.
     """
-    event_id = check_id(document.get(COPY_OF, document.get("id")), field="id")
+    told = document.get(COPY_OF)
+    event_id = check_id(document.get("id") if told is None else told, field="id")
     for partition in range(partitions):
         copy_id, key = governance_copy(event_id, partition, partitions=partitions)
         yield {**document, "id": copy_id, "partitionkey": key, COPY_OF: event_id}

@@ -1,10 +1,13 @@
 """What rules every key is one document on its way, and has a copy for each partition of a log."""
 
+from dataclasses import replace
+
 import pytest
 
-from mnemolog.schemas.decoded import Ours
+from mnemolog.schemas.decoded import Ours, Unusable
+from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged, ProcessorAdvanced
-from mnemolog.schemas.ids import derived_id
+from mnemolog.schemas.ids import check_id, derived_id
 from mnemolog.schemas.partitioning import (
     COPY_OF,
     GOVERNANCE_KEY,
@@ -20,6 +23,7 @@ from mnemolog.schemas.portable import (
     portable_copy,
     taken,
 )
+from mnemolog.schemas.values import json_bytes, parse_json
 from support.events import codec, document, envelope, logged
 
 CHANGED = PolicyChanged(revision=3, policy=Policy())
@@ -120,3 +124,38 @@ def test_keys_of_governance_are_told_from_others():
     assert is_governance_key(governance_key(3, partitions=7))
     assert not is_governance_key("mnemolog:no-agent")
     assert not is_governance_key("mnemolog:governances")
+
+
+def test_a_policy_of_newer_code_is_one_document_too_and_is_parked_in_each_partition_again():
+    found = []
+    for item in spread(CHANGED, partitions=4):
+        told = parse_json(item.record.value)
+        told["dataschema"] = "urn:mnemolog:schema:policy.changed:9"
+        newer = replace(item.record, value=json_bytes(told))
+        found.append(codec(partitions=4).decode(newer))
+    assert all(isinstance(item, Unusable) for item in found)
+    assert len({group_of(item) for item in found}) == 1
+    brought = copies(portable_copy(found[1]), partitions=4)
+    there = [taken(copy, codec(partitions=4)) for copy in brought]
+    assert [one.record.identity for one in there] == [item.identity for item in found]
+    assert all(isinstance(one.item, Unusable) and one.item.newer for one in there)
+
+
+@pytest.mark.parametrize("bad", [7, "", "a\nb", {"a": 1}, "x" * 300, "\ud800"])
+def test_a_copy_that_names_no_event_has_no_place(bad):
+    told = document(CHANGED, agent=None, partitionkey=GOVERNANCE_KEY)
+    with pytest.raises(InvalidEvent, match="id"):
+        list(copies({**told, COPY_OF: bad}, partitions=2))
+
+
+def test_copies_that_name_their_event_badly_are_named_by_what_they_say():
+    [item] = spread(CHANGED, partitions=1, named=False)
+    named = [
+        codec().decode(
+            replace(item.record, value=json_bytes({**parse_json(item.record.value), COPY_OF: bad}))
+        )
+        for bad in (7, "a" * 300)
+    ]
+    for one in named:
+        event_id = portable_copy(one)["id"]
+        assert check_id(event_id, field="id") == derived_id("governance group", group_of(one))

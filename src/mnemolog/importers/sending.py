@@ -156,7 +156,7 @@ class Sender:
             return
         for event_type, positions in placed:
             self._count(event_type, positions)
-            self._report.token |= Token.of(positions)
+        self._report.token |= Token.of(p for _, positions in placed for p in positions)
 
     def _placed(self, batch: Sequence[_Waiting]) -> list[tuple[str | None, list[Position]]]:
         """Append *batch*, all drafts or none, and return types and places."""
