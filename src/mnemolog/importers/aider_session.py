@@ -200,7 +200,7 @@ class Session:
     def _commit(self, here: Here, printed: Print) -> list[Placed]:
         """Tell a commit: a state of the files from which work can go on."""
         name = self._named("commit", printed.about)
-        event_id = self._story.telling.id_of(*name)
+        event_id = self._story.id_of(*name)
         state = {
             "id": event_id,
             "timestamp": here.at,

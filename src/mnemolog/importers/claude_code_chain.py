@@ -33,6 +33,7 @@ class Lane:
     ref: str
     turn: int = 0
     message: str | None = None  # the id of the model's last message
+    is_linked: bool = False  # its lines name those before them
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +95,7 @@ class Chain:
         parent = self.parent_of(line)
         is_summary = line.kind == "summary" and parent is not None
         lane = parent.lane if is_summary and parent else self._lane(line, parent)
+        lane.is_linked |= parent is not None and parent.lane is lane
         node = Node(lane, lane.turn, parent.ref if parent else lane.ref)
         step = Step(line, at, lane, [node], parent, ref=node.ref)
         step.is_leaf = is_summary and parent is not None and parent.turn == lane.turn
@@ -150,7 +152,10 @@ class Chain:
     def _prompt(self, step: Step) -> None:
         parent, lane = step.parent, step.lane
         step.is_prompt = True
-        step.is_rewind = parent is not None and parent.lane is lane and parent.turn < lane.turn
+        if parent is None:  # to the very start, where the others go on from one another
+            step.is_rewind = lane.is_linked and step.line.parent is None
+        else:
+            step.is_rewind = parent.lane is lane and parent.turn < lane.turn
         step.ref = lane.ref = _digest("prompt", step.ref, step.words)
         lane.turn += 1
         lane.message = None

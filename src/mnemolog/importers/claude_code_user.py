@@ -108,7 +108,7 @@ def _checkpoint(now: Now, words: str) -> list[Placed]:
         return []
     name = ("checkpoint", now.run.name, digest_of(words))
     state = {
-        "id": now.story.telling.id_of(*name),
+        "id": now.story.id_of(*name),
         "timestamp": now.here.at,
         "agent": now.story.telling.scope.agent,
         "current_goal": now.run.goal or f"session {now.run.name}",

@@ -85,7 +85,7 @@ class Session:
             return [*self.story.tell(CheckpointRequested, fields, here, name=name, cause=cause)]
         name = ("checkpoint", _digest(text))
         state = {
-            "id": self.story.telling.id_of(*name),
+            "id": self.story.id_of(*name),
             "timestamp": here.at,
             "agent": self.story.telling.scope.agent,
             "current_goal": self._goal or f"session {self.name}",

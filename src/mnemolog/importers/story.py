@@ -4,6 +4,7 @@ For formats that write line by line what an agent does. Nothing here knows a for
 remembered is bounded, and what is forgotten costs a link at most: ids are derived all the same.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -67,6 +68,10 @@ class Story:
         self._calls: Bounded[str, Call] = Bounded(CALLS_MAX)
         self._open: Bounded[str, Call] = Bounded(CALLS_MAX)  # of these, those without an answer
 
+    def id_of(self, *name: str) -> str:
+        """Return the id of the event that *name* gives; a source's names may hold anything."""
+        return self.telling.id_of(*map(_encodable, name))
+
     def tell(
         self,
         model: type[Event],
@@ -78,7 +83,7 @@ class Story:
         call: str | None = None,
     ) -> list[Placed]:
         """Tell an event, whose id *name* gives within the format; nothing if it was told."""
-        self.previous = self.telling.id_of(*name)
+        self.previous = self.id_of(*name)
         return self.aside(model, fields, here, name=name, cause=cause, call=call)
 
     def aside(
@@ -92,7 +97,7 @@ class Story:
         call: str | None = None,
     ) -> list[Placed]:
         """Tell an event that nothing answers: `previous` stays."""
-        event_id = self.telling.id_of(*name)
+        event_id = self.id_of(*name)
         if not self._told.is_first(event_id):
             return []
         draft = self.telling.draft(
@@ -131,7 +136,7 @@ class Story:
         cause: str | None,
     ) -> list[Placed]:
         """Tell a call, which *key* names; an open one of that name gets no answer any more."""
-        action = self.telling.id_of(*name)
+        action = self.id_of(*name)
         earlier = self._calls.get(key)
         is_known = earlier is not None and earlier.action == action
         found = [] if is_known else self._orphan(self._open.pop(key, None), here)
@@ -151,7 +156,7 @@ class Story:
         *otherwise* names the action of such a one.
         """
         call = self._calls.get(key)
-        action = self.telling.id_of(*otherwise) if call is None else call.action
+        action = self.id_of(*otherwise) if call is None else call.action
         self._open.pop(key, None)
         tool = None if call is None else call.tool
         finished = {"action": action, "tool": tool, **fields}
@@ -178,6 +183,15 @@ class Story:
         fields = {"action": call.action, "tool": call.tool, "success": False, "orphaned": True}
         name = ("orphan", call.action)
         return self.aside(ActionFinished, fields, here, name=name, cause=call.action)
+
+
+def _encodable(part: str) -> str:
+    """Return *part*, or a digest of it where it holds lone surrogates, which no id may."""
+    try:
+        part.encode()
+    except UnicodeEncodeError:
+        return hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()
+    return part
 
 
 def _extension(name: str, value: str | None) -> dict[str, str]:

@@ -216,6 +216,13 @@ def test_a_prompt_that_a_command_repeats_is_told_once(log, take):
     assert texts == ["/ask why is it red?", "Because.", "why is it red?"]
 
 
+def test_bytes_that_are_no_text_and_nuls_are_borne(log, take):
+    whole = (WHOLE + LATER).replace("Mend the ferry", "M\xe9nd\0 the ferry")
+    report = take(whole.encode("latin-1"))
+    assert (report.problems, report.by_type["checkpoint.saved"]) == ([], 1)
+    assert log.of(MessageExchanged)[0].envelope.repaired is not None
+
+
 def test_what_the_program_writes_in_the_users_place_is_the_programs(log, take):
     take(BEGIN + "\n#### # Fix any errors below, if possible.  \n####   \n#### ferry.py:1  \n")
     assert [e.role for e in told(log, MessageExchanged)] == ["system"]

@@ -22,10 +22,17 @@ def made_of(fields: dict) -> st.SearchStrategy:
     return st.fixed_dictionaries({}, optional=either)
 
 
-NAMES = st.sampled_from(["n1", "n2", "n3"])
+NAMES = st.sampled_from(["n1", "n2", "n3", "\ud800"])
 TIMES = st.sampled_from(["2025-06-01T10:00:00Z", "2025-06-01T10:00:00"])
 TEXTS = st.sampled_from(
-    ["", "Hi.", "Hi. There.", "<command-name>/exit</command-name>", "<local-command-stdout>x"]
+    [
+        "",
+        "Hi.",
+        "Hi. There.",
+        "\udce9\0",
+        "<command-name>/exit</command-name>",
+        "<local-command-stdout>x",
+    ]
 )
 KINDS = ("text", "thinking", "tool_use", "tool_result", "image", "input_text", "summary_text")
 BLOCKS = made_of(

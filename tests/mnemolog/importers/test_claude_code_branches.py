@@ -58,6 +58,17 @@ def test_a_call_on_a_branch_that_was_rewound_is_orphaned_and_the_session_closed(
     assert second.envelope.cause == prompt.envelope.id
 
 
+def test_a_rewind_to_the_very_start_closes_the_session_too(log, take):
+    take(*REWOUND[:2], user("u2", "No: mend the door."), *REWOUND[3:])
+    assert ends(log) == [("Bash", False, True)]
+    assert session_marks(log) == ["session.started", "session.ended"]
+
+
+def test_prompts_of_a_file_without_parents_are_no_rewinds(log, take):
+    take(*[{**found, "parentUuid": None} for found in REWOUND])
+    assert session_marks(log) == ["session.started"]
+
+
 def test_a_rewound_session_is_not_closed_while_its_new_branch_calls(log, take):
     calling = [*REWOUND[:3], model("a2", says("I try."), calls("t2"), parent="u2")]
     take(*calling)

@@ -94,7 +94,7 @@ REPLAYED = [
     lambda tag: model(f"{tag}2", calls("t1"), message="m1", parent=f"{tag}1", usage=usage(7)),
     lambda tag: user(f"{tag}3", [answers("t1", "free")], parent=f"{tag}2"),
     lambda tag: model(f"{tag}4", says("It is."), message="m2", parent=f"{tag}3", usage=usage(8)),
-    lambda tag: user(f"{tag}5", "Thanks."),
+    lambda tag: user(f"{tag}5", "Thanks.", parent=f"{tag}4"),
     lambda tag: model(f"{tag}6", says("Any time."), message="m3", parent=f"{tag}5"),
 ]
 
