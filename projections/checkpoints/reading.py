@@ -1,7 +1,8 @@
 """Asking the checkpoints: any process may, while the owner writes. Reads, and never writes.
 
 Order is by position within a key and never by time; a parent is found by its pointer alone. A
-damaged file is named, and never hides the one before it.
+damaged file is read from the log instead; without a log it is named, and never hides the one
+before it.
 """
 
 import sqlite3
@@ -14,6 +15,7 @@ from typing import Any, Final, Self, TypeVar
 
 from mnemolog.projections.checkpoints import queries
 from mnemolog.projections.checkpoints.file_format import SnapshotFiles
+from mnemolog.projections.checkpoints.loading import ALONE, Sources, load
 from mnemolog.projections.checkpoints.queries import Where
 from mnemolog.projections.checkpoints.sqlite_index import FILES_FOLDER, INDEX_FILE, INDEX_SCHEMA
 from mnemolog.projections.checkpoints.stored import (
@@ -28,9 +30,7 @@ from mnemolog.projections.checkpoints.stored import (
 )
 from mnemolog.projections.checkpoints.weaving import newest_first, woven
 from mnemolog.projections.sqlite_store import open_store, speaking_of
-from mnemolog.schemas.blobs import no_blob, with_blobs
-from mnemolog.schemas.errors import BlobDamaged, Circular, Damaged, NotFound
-from mnemolog.schemas.events.experience import CheckpointSaved
+from mnemolog.schemas.errors import Circular, Damaged, NotFound
 from mnemolog.schemas.positions import Position
 
 __all__ = ["CheckpointReader", "TimelineEntry"]
@@ -49,23 +49,18 @@ Row = TypeVar("Row", TimelineEntry, SavedCheckpoint)
 class CheckpointReader:
     """Answers from one generation. Any thread may use it."""
 
-    def __init__(
-        self, folder: Path, connection: sqlite3.Connection, blob: Callable[[str], bytes]
-    ) -> None:
+    def __init__(self, folder: Path, connection: sqlite3.Connection, sources: Sources) -> None:
         self._store = folder / INDEX_FILE
         self._connection = connection
         self._files = SnapshotFiles(folder / FILES_FOLDER)
-        self._blob = blob
+        self._sources = sources
         self._lock = threading.Lock()
 
     @classmethod
-    def open(cls, folder: Path, *, blob: Callable[[str], bytes] = no_blob) -> Self:
-        """Open the generation in *folder* for reading. Raises StoreUnavailable or Damaged.
-
-        *blob* gives a text that stands beside the log, by its SHA-256; it may raise BlobDamaged.
-        """
+    def open(cls, folder: Path, *, sources: Sources = ALONE) -> Self:
+        """Open the generation in *folder* for reading. Raises StoreUnavailable or Damaged."""
         store = open_store(folder / INDEX_FILE, schema=INDEX_SCHEMA, read_only=True)
-        return cls(folder, store, blob)
+        return cls(folder, store, sources)
 
     def close(self) -> None:
         """Let go of the index. Harmless twice."""
@@ -121,27 +116,11 @@ class CheckpointReader:
         return self.load(saved)
 
     def load(self, saved: SavedCheckpoint) -> StoredCheckpoint:
-        """Return *saved* whole: what its file holds, and its texts that stand beside the log.
+        """Return *saved* whole. Raises as `loading.load` does."""
+        return load(saved, files=self._files, sources=self._sources, is_known=self._is_known)
 
-        Raises Damaged where the file is, BlobDamaged where such a text is or is missing, and
-        NotFound if it is forgotten.
-        """
-        try:
-            kept = self._files.read(saved.file)
-            whole = with_blobs(
-                CheckpointSaved(checkpoint=kept.checkpoint),
-                kept.dataref,
-                blob=self._blob,
-                place=f"checkpoint {saved.id}",
-            )
-        except Damaged as error:
-            where = Where().and_("c.file = ?", saved.file)
-            if next(self._checkpoints(where), None) is None:
-                raise NotFound("checkpoint", saved.id) from error
-            if isinstance(error, BlobDamaged):
-                raise
-            raise Damaged(f"checkpoint {saved.id}", f"file {error.what}: {error.reason}") from error
-        return StoredCheckpoint(saved, whole.checkpoint, kept.checkpoint)
+    def _is_known(self, file: str) -> bool:
+        return next(self._checkpoints(Where().and_("c.file = ?", file)), None) is not None
 
     def ancestry(self, checkpoint_id: str, *, agent: str | None = None) -> Ancestry:
         """Return the checkpoint and its ancestors by their parent pointers alone.

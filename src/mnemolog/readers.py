@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.engine import Engine
 from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, VECTORS_FILE, WEIGHTS
+from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.errors import MnemologError
+from mnemolog.schemas.events.experience import CheckpointSaved
+from mnemolog.schemas.positions import Position
 
 if TYPE_CHECKING:
+    from mnemolog.projections.checkpoints.file_format import Kept
     from mnemolog.projections.checkpoints.reading import CheckpointReader
     from mnemolog.projections.memories.reading import MemoryReader
     from mnemolog.projections.weights.reading import WeightReader
@@ -45,11 +49,27 @@ class Readers:
 
     def checkpoints(self) -> "CheckpointReader | None":
         """Return the reader of checkpoints and timelines."""
+        from mnemolog.projections.checkpoints.loading import Sources  # noqa: PLC0415
         from mnemolog.projections.checkpoints.reading import CheckpointReader  # noqa: PLC0415
 
-        opened = partial(CheckpointReader.open, blob=self._engine.blobs.get)
+        sources = Sources(
+            blob=self._engine.blobs.get,
+            logged=self._logged_checkpoint,
+            mends=lambda: self._engine.is_owner,
+        )
+        opened = partial(CheckpointReader.open, sources=sources)
         reader: CheckpointReader | None = self._serving(CHECKPOINTS, opened)
         return reader
+
+    def _logged_checkpoint(self, position: Position) -> "Kept | None":
+        """Return what the log has of the checkpoint that was saved at *position*."""
+        from mnemolog.projections.checkpoints.file_format import Kept  # noqa: PLC0415
+
+        record = self._engine.log.at(position)
+        item = None if record is None else self._engine.codec.decode(record)
+        if not isinstance(item, Ours) or not isinstance(item.recorded.event, CheckpointSaved):
+            return None
+        return Kept(item.recorded.event.checkpoint, item.recorded.envelope.dataref)
 
     def vector_of(self, text: str) -> list[float] | None:
         """Return the vector that the cache has of a memory's *text*, or None."""

@@ -6,6 +6,7 @@ import pytest
 
 from contracts.projecting import place_in
 from mnemolog.projections.checkpoints.file_format import checkpoint_in, snapshot
+from mnemolog.projections.checkpoints.loading import Sources
 from mnemolog.projections.checkpoints.projection import CheckpointsProjection
 from mnemolog.projections.checkpoints.reading import CheckpointReader
 from mnemolog.projections.checkpoints.stored import with_vector
@@ -42,7 +43,7 @@ def blobs():
 
 
 def reader_of(tmp_path, blobs, *events):
-    return CheckpointReader.open(fold(tmp_path, *events), blob=blobs.get)
+    return CheckpointReader.open(fold(tmp_path, *events), sources=Sources(blob=blobs.get))
 
 
 def test_a_checkpoint_is_given_whole(tmp_path, blobs):
@@ -82,7 +83,7 @@ def test_one_whose_blob_is_missing_is_named_and_the_one_before_it_is_used(tmp_pa
 )
 def test_a_blob_that_is_not_the_text_is_named(tmp_path, content, reason):
     held = {digest_of(PLAN.encode()): PLAN.encode(), digest_of(NOTES.encode()): content}
-    asked = CheckpointReader.open(fold(tmp_path, cut()), blob=held.__getitem__)
+    asked = CheckpointReader.open(fold(tmp_path, cut()), sources=Sources(blob=held.__getitem__))
     with pytest.raises(BlobDamaged, match=f"{digest_of(NOTES.encode())} is damaged.*{reason}"):
         asked.get("c2")
 
