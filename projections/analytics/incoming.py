@@ -13,6 +13,7 @@ import pyarrow as pa
 from mnemolog.projections.analytics.arrow_rows import Columns
 from mnemolog.projections.batch import arrow
 from mnemolog.projections.formed_memory import FormedMemory
+from mnemolog.schemas.blobs import references_in
 from mnemolog.schemas.decoded import Guest, Ours
 from mnemolog.schemas.envelope import scope
 from mnemolog.schemas.events.experience import CheckpointSaved
@@ -43,9 +44,13 @@ def incoming(items: Sequence[Ours | Guest]) -> pa.Table:
     if any(isinstance(item, Guest) for item in items):
         readable = pa.array([_readable(item) for item in items], pa.binary())
         table = table.set_column(table.column_names.index("canonical"), "canonical", readable)
+    large = [references_in(item.envelope.dataref) for item in items]
+    sizes = [sum(one.bytes for one in references) for references in large]
     more: dict[str, pa.Array[Any]] = {
         "guest": pa.array([isinstance(item, Guest) for item in items], pa.bool_()),
         "assumed_utc": pa.array([item.envelope.assumed_utc for item in items], pa.bool_()),
+        "large_texts": pa.array(map(len, large), pa.int32()),
+        "large_text_bytes": pa.array(sizes, pa.int64()),
         "named_at": pa.array([_named_at(item) for item in items], pa.timestamp("us", tz="UTC")),
     }
     for name, column in more.items():

@@ -56,7 +56,7 @@ class AnalyticsProjection:
     """One generation of the analysts' tables, open for writing."""
 
     name: Final = "analytics"
-    version: Final = 2
+    version: Final = 3
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, place: Place) -> None:
         self._connection = connection

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from mnemolog.projections.batch import Batch
-from mnemolog.projections.checkpoints.words import texts
 from mnemolog.projections.choosing import PolicyInForce, Step
 from mnemolog.projections.formed_memory import FormedMemory
+from mnemolog.projections.said import forgotten_by, said_by
 from mnemolog.projections.write_rule import formed_in
 from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.events import memory as mem
@@ -62,12 +62,11 @@ def _without_forgotten(
     found: dict[str, list[Row]], items: Sequence[Ours], formed: Sequence[FormedMemory]
 ) -> dict[str, list[Row]]:
     """Erase what is forgotten, looking at the whole history at once."""
-    forgetting = [
-        i.recorded.event for i in items if isinstance(i.recorded.event, mem.MemoryForgotten)
-    ]
+    said = [i.recorded for i in items if isinstance(i.recorded.event, mem.MemoryForgotten)]
+    forgetting = [one.event for one in said]
     ids = {memory for event in forgetting for memory in event.memories}
     events = {named for event in forgetting for named in event.events}
-    texts = {normalised(text) for event in forgetting for text in event.texts}
+    texts = {normalised(text) for one in said for text in forgotten_by(one)}
     named = {item.identity for item in items if item.identity in events or _words(item) & texts}
     gone = [
         memory
@@ -89,4 +88,4 @@ def _without_forgotten(
 
 
 def _words(item: Ours) -> set[str]:
-    return {normalised(text) for text in texts(item.recorded.event)}
+    return {normalised(text) for text in said_by(item.recorded)}

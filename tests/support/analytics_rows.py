@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from mnemolog.projections.formed_memory import FormedMemory
+from mnemolog.schemas.blobs import references_in
 from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events import experience as ex
@@ -173,6 +174,8 @@ def _event_row(item: Ours) -> Row:
         "tenant": document["tenant"],
         "correlation": envelope.correlation,
         "assumed_utc": envelope.assumed_utc,
+        "large_texts": len(references_in(envelope.dataref)),
+        "large_text_bytes": sum(one.bytes for one in references_in(envelope.dataref)),
         "type": event.event_type,
         "version": event.event_version,
         "guest": False,

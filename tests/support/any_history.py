@@ -21,7 +21,7 @@ from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.values import json_bytes, parse_json
 from support.any_event import WORDS, Pools, events
-from support.histories import SOURCE, START, TENANT, identity, memory_of
+from support.histories import DATAREFS, SOURCE, START, TENANT, identity, memory_of
 
 EVENTS_MAX = 24
 NAMES = tuple(f"e{number}" for number in range(EVENTS_MAX))
@@ -103,6 +103,7 @@ _scopes = st.fixed_dictionaries(
         "phase": st.just("build"),
         "correlation": st.just("c1"),
         "assumed_utc": st.booleans(),
+        "dataref": st.sampled_from(DATAREFS),
     },
 )
 

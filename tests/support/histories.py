@@ -34,6 +34,14 @@ SOURCE = "/tests"
 AGENT = "ops-1"
 START = datetime(2030, 1, 1, tzinfo=UTC)
 RECORDED_AFTER = timedelta(seconds=1)
+# Of texts beside the log: their heads stand where events have texts, or lead nowhere; not ours.
+DATAREFS = (
+    f"blobs?/text={'a' * 64}.300000",
+    f"blobs?/text={'b' * 64}.300000",
+    f"blobs?/texts/0={'a' * 64}.300000",
+    f"blobs?/checkpoint/plan_summary={'b' * 64}.70000&/what={'a' * 64}.300000",
+    "https://example.invalid/elsewhere",
+)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from mnemolog.schemas.checkpoint import Checkpoint
 from mnemolog.schemas.events import Event, ModelUse
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
-from support.histories import START, Happened, agents, happened, identity, memory_of
+from support.histories import DATAREFS, START, Happened, agents, happened, identity, memory_of
 
 EVENTS_MIN, EVENTS_MAX = 30, 45
 AGENTS = 2
@@ -192,6 +192,7 @@ _scopes = st.fixed_dictionaries(
         "cause": _ids,
         "correlation": st.just("c1"),
         "assumed_utc": st.sampled_from([True]),
+        "dataref": st.sampled_from(DATAREFS),
     },
 )
 

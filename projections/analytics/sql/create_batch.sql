@@ -25,6 +25,8 @@ SELECT
     said.causationid AS cause,
     said.correlationid AS correlation,
     assumed_utc,
+    large_texts,
+    large_text_bytes,
     make_timestamp(epoch_us(recorded_at)) AS recorded_at,
     make_timestamp(epoch_us(named_at)) AS named_at,
     said.data AS data

@@ -23,6 +23,8 @@ CREATE TABLE events (
     subject VARCHAR,
     recorded_at TIMESTAMP NOT NULL,
     assumed_utc BOOLEAN NOT NULL,
+    large_texts INTEGER NOT NULL,
+    large_text_bytes BIGINT NOT NULL,
     cause VARCHAR,
     correlation VARCHAR,
     tags VARCHAR[],

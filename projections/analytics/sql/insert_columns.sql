@@ -21,6 +21,8 @@ INSERT INTO columns (table_name, column_name, column_type, meaning, unit, joins_
 ('events', 'subject', 'VARCHAR', 'What it is about, by CloudEvents'' subject.', NULL, NULL),
 ('events', 'recorded_at', 'TIMESTAMP', 'When the log took it.', 'UTC', NULL),
 ('events', 'assumed_utc', 'BOOLEAN', 'Whether its time came without a zone and was read as UTC.', NULL, NULL),
+('events', 'large_texts', 'INTEGER', 'Texts of it that stand beside the log, being too large for an event; data has their heads.', 'texts', NULL),
+('events', 'large_text_bytes', 'BIGINT', 'How large these are, in all.', 'bytes', NULL),
 ('events', 'cause', 'VARCHAR', 'The id of the event that caused it.', NULL, 'events.event_id'),
 ('events', 'correlation', 'VARCHAR', 'The id that it shares with everything that belongs together.', NULL, NULL),
 ('events', 'tags', 'VARCHAR[]', 'Its tags.', NULL, NULL),

@@ -11,6 +11,8 @@ SELECT
     subject,
     recorded_at,
     assumed_utc,
+    large_texts,
+    large_text_bytes,
     cause,
     correlation,
     coalesce(said.tags, []) AS tags,
