@@ -21,6 +21,7 @@ FOLDER = ROOT.parent / "shared" / "data" / "memorybank"
 # 13 of 14 in both.
 FOUND_OF_TEN_MIN = 13
 FOUND_OF_FIVE_MIN = 12
+PATIENCE_SECONDS = 60  # the first question loads the embedder, beside other tests
 
 
 pytestmark = pytest.mark.slow  # the embedder reads 420 messages
@@ -57,7 +58,7 @@ def test_the_questions_of_the_users_find_what_was_said(days):
     mem, questions = days
     ranks = []
     for user, question, evident in questions:
-        found = mem.recall(question, user=user, hits_max=10)
+        found = mem.recall(question, user=user, hits_max=10, timeout_seconds=PATIENCE_SECONDS)
         assert found.missing == ()
         ids = [memory.provenance.event_id for memory in found]
         ranks.append(next((rank for rank, id_ in enumerate(ids) if id_ in evident), None))
@@ -71,7 +72,7 @@ def test_what_is_found_names_the_message_and_its_day(days):
     user, question, evident = questions[0]
     (memory, *_) = [
         found
-        for found in mem.recall(question, user=user, hits_max=10)
+        for found in mem.recall(question, user=user, hits_max=10, timeout_seconds=PATIENCE_SECONDS)
         if found.provenance.event_id in evident
     ]
     source = mem.get(memory.provenance.event_id)
