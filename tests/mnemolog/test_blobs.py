@@ -1,16 +1,16 @@
 """What is too large for an event is kept whole, whatever the log, and is given whole or named."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
 from mnemolog.schemas.blobs import digest_of, references_in
-from mnemolog.schemas.errors import (
-    InvalidEvent,
-)
+from mnemolog.schemas.errors import BlobMissing, InvalidEvent
 from mnemolog.schemas.limits import EVENT_BYTES_MAX
 from mnemolog.schemas.values import parse_json, restored
-from support.large import LOGS, OUTPUT, PNG, memory_on, size_on_log
+from support.large import LOGS, OUTPUT, PNG, blob_file, memory_on, size_on_log
+from support.raw_records import put_changed
 from support.remembering import opened, recorded, the_event
 
 
@@ -155,6 +155,42 @@ def test_a_log_elsewhere_never_names_what_ends_with_the_process(kafka, tmp_path)
         mem.observe("x")
         with pytest.raises(InvalidEvent, match=f"not {len(OUTPUT)}"):
             mem.observe(OUTPUT)
+
+
+# From others
+
+
+def test_another_producer_may_put_a_blob_itself_and_name_it(tmp_path):
+    with opened(tmp_path, agent="ops-1") as mem:
+        sha256 = digest_of(OUTPUT.encode())
+        blob_file(mem, sha256).parent.mkdir(parents=True)
+        blob_file(mem, sha256).write_bytes(OUTPUT.encode())
+        dataref = f"blobs?/text={sha256}.{len(OUTPUT)}"
+        token, _ = put_changed(mem, {"text": "line 0…"}, named(dataref), event_id="theirs")
+        found = mem.get("theirs", after=token)
+        assert found.event.text == OUTPUT
+        assert mem.recall("line 0")[0].text == "line 0…"
+
+
+@pytest.mark.parametrize(
+    ("dataref", "error"),
+    [
+        (f"blobs?/text={'0' * 64}.300000", BlobMissing),
+        (f"blobs?/elsewhere={'0' * 64}.300000", None),
+        (f"blobs?/text={'0' * 64}", None),
+        ("https://example.invalid/payload", None),
+    ],
+)
+def test_an_event_that_names_what_is_not_here_is_applied_by_its_head(mem, dataref, error):
+    token, _ = put_changed(mem, {"text": "line 0…"}, named(dataref), event_id="theirs")
+    with nullcontext() if error is None else pytest.raises(error):
+        assert mem.get("theirs", after=token).event.text == "line 0…"
+    assert mem.recall("line 0", after=token)[0].text == "line 0…"
+    assert mem.get("theirs", whole=False).envelope.dataref == dataref
+
+
+def named(dataref):
+    return lambda document: document.update(dataref=dataref)
 
 
 # Where they lie
