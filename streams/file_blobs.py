@@ -16,6 +16,7 @@ from typing import Final
 from mnemolog.schemas.blobs import digest_of
 from mnemolog.schemas.errors import BlobDamaged, BlobMissing, StoreUnavailable
 from mnemolog.schemas.limits import BLOB_BYTES_MAX
+from mnemolog.schemas.refusals import refused
 from mnemolog.streams.blobs import Leftover, StoredBlob
 
 DRAFT: Final = ".draft"
@@ -154,7 +155,7 @@ class FileBlobs:
         try:
             yield
         except OSError as error:
-            raise StoreUnavailable(str(self._folder), error.strerror or str(error)) from error
+            raise refused(str(self._folder), error) from error
 
 
 def _is_noted(path: Path, content: bytes) -> bool:

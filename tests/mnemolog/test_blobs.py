@@ -23,6 +23,7 @@ def mem(request, tmp_path):
 # Kept whole
 
 
+@pytest.mark.bad_input(47)
 def test_three_megabytes_of_tool_output_are_kept_whole(mem):
     said = mem.observe(OUTPUT, stated_by="tool")
     found = mem.get(said, after=said.token)
@@ -33,6 +34,7 @@ def test_three_megabytes_of_tool_output_are_kept_whole(mem):
     assert mem.engine.blobs.get(named.sha256) == OUTPUT.encode()
 
 
+@pytest.mark.bad_input(89)
 def test_an_inline_picture_goes_beside_the_log_and_the_words_are_found(mem):
     parts = [{"kind": "image_url", "data": {"image_url": {"url": PNG}}}]
     said = mem.append(
@@ -49,6 +51,7 @@ def test_an_inline_picture_goes_beside_the_log_and_the_words_are_found(mem):
     assert "iVBOR" not in str(answer.to_dict())
 
 
+@pytest.mark.bad_input(89)
 def test_a_picture_in_the_text_itself_is_neither_embedded_nor_counted(mem):
     said = mem.message(f"why is this button grey? ![screen]({PNG}) It was blue.")
     answer = mem.recall("the grey button", after=said.token, tokens_max=100)
@@ -116,6 +119,7 @@ def test_many_at_once_are_all_kept(mem):
 # Refused
 
 
+@pytest.mark.bad_input(47)
 def test_without_blobs_it_is_refused_with_both_sizes():
     with opened(blobs=False, agent="ops-1") as mem:
         with pytest.raises(InvalidEvent, match=rf"1000000 characters, not {len(OUTPUT)}"):

@@ -129,6 +129,7 @@ SECRET = "the PIN of the safe is 4711. "
 LONG_SECRET = SECRET + OUTPUT
 
 
+@pytest.mark.bad_input(87)
 @pytest.mark.parametrize(
     "forget",
     [

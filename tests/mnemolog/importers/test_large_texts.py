@@ -32,6 +32,7 @@ def taken(mem, *paths, **more):
     )
 
 
+@pytest.mark.bad_input(47)
 def test_a_history_with_three_megabytes_of_tool_output_comes_in_whole(mem, tmp_path):
     report = taken(mem, json_file(tmp_path, HISTORY))
     assert report.problems_total == 0
@@ -44,6 +45,7 @@ def test_a_history_with_three_megabytes_of_tool_output_comes_in_whole(mem, tmp_p
     assert len(list(mem.engine.blobs.stored())) == 2
 
 
+@pytest.mark.bad_input(89)
 def test_a_picture_in_a_message_goes_beside_the_log_and_its_words_are_found(mem, tmp_path):
     taken(mem, json_file(tmp_path, HISTORY))
     mem.wait_for(mem.end())
