@@ -112,7 +112,8 @@ def _refuse(fields):
 def test_a_file_of_an_older_version_is_lifted_as_its_event_would_be(monkeypatch):
     old = file_format._sealed(
         b'{"checkpoint":{"agent":"a","goal":"go","id":"c1",'
-        b'"plan_summary":"p","task_state":null,"timestamp":"2030-01-01T00:00:00Z"},"version":1}',
+        b'"plan_summary":"p","task_state":null,"timestamp":"2030-01-01T00:00:00Z"},'
+        b'"dataref":"blobs?/checkpoint/goal=%s.300000","version":1}' % (b"0" * 64),
         b"",
     )
     name = file_format.hashlib.sha256(old[file_format._BODY_START :]).hexdigest()
@@ -130,7 +131,9 @@ def test_a_file_of_an_older_version_is_lifted_as_its_event_would_be(monkeypatch)
         "_UPCASTS",
         Upcasts({("checkpoint.saved", 1): goal_is_current_goal}, events=[CheckpointSaved2]),
     )
-    assert checkpoint_in(old, name=name).checkpoint.current_goal == "go"
+    kept = checkpoint_in(old, name=name)
+    assert kept.checkpoint.current_goal == "go"
+    assert kept.dataref == f"blobs?/checkpoint/current_goal={'0' * 64}.300000"
 
 
 def test_a_file_of_a_newer_version_is_named_as_such(monkeypatch):
