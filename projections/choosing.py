@@ -22,6 +22,7 @@ from mnemolog.schemas.decoded import Decoded, Foreign, Guest, Ours, Unusable
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.policy import BUILT_IN
+from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import fingerprint
 
 Wants = Callable[[Ours | Guest], bool]
@@ -85,7 +86,8 @@ class _Chooser:
         self._projection = projection
         self._wants = wants
         self._progress = ledger.progress()
-        self._policies = ledger.policies()
+        self._ledger = ledger
+        self._policies = {} if batch.retried else ledger.policies()
         self._parked_keys = set() if batch.retried else ledger.parked_keys()
         self._next = [item for item in batch.items if self._is_next(item)]
         self._seen = ledger.seen([item.identity for item in self._next if self._may_apply(item)])
@@ -132,7 +134,7 @@ class _Chooser:
             self._apply(item)
 
     def _apply(self, item: Ours | Guest) -> None:
-        entries, partition = self._choice.entries, item.record.partition
+        entries = self._choice.entries
         if isinstance(item, Ours):
             self._govern(item)
         if not self._wants(item):
@@ -140,20 +142,33 @@ class _Chooser:
         first = self._seen.get(item.identity, entries.seen.get(item.identity))
         if first is None:
             entries.seen[item.identity] = item.content
-            in_force = self._policies.get(partition, _BUILT_IN)
-            self._choice.steps.append(Step(item, in_force))
+            self._choice.steps.append(Step(item, self._in_force(item.record.position)))
         elif first != item.content:
             repeat = Repeat(item.identity, item.record.position, item.content)
             entries.repeats.append(repeat)
 
     def _govern(self, item: Ours) -> None:
         """Let governance take effect from here on in this partition. A lower revision has none."""
-        event, partition = item.recorded.event, item.record.partition
-        in_force = self._policies.get(partition, _BUILT_IN)
-        if isinstance(event, PolicyChanged) and event.revision > in_force.revision:
-            self._policies[partition] = PolicyInForce(event.revision, event.policy)
-            self._choice.entries.policies[partition] = self._policies[partition]
+        event, (partition, offset) = item.recorded.event, item.record.position
+        if isinstance(event, PolicyChanged):
+            changed = PolicyInForce(event.revision, event.policy, offset)
+            if changed.revision > self._in_force(item.record.position).revision:
+                self._policies[partition] = changed
+                self._choice.entries.policies.append((partition, changed))
         self._heed_skip(event)
+
+    def _in_force(self, position: Position) -> PolicyInForce:
+        """Return the policy in force at *position*.
+
+        What waited stands before policies that the ledger has seen meanwhile: for it counts what
+        held at its own place, as if it had never waited.
+        """
+        now = self._policies.get(position.partition)
+        if self._batch.retried:
+            then = self._ledger.policy_at(position)
+            if then is not None and (now is None or then.revision >= now.revision):
+                now = then
+        return now or _BUILT_IN
 
     def _heed_skip(self, event: Event) -> None:
         """Let a skip take effect, also one whose own key waits: else it could never free it."""

@@ -6,12 +6,14 @@ progress move together; else in a SQLite file beside it, written after the rows.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Final, Protocol, Self
 
 from mnemolog.projections.progress import Progress
 from mnemolog.schemas.policy import Policy
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord
+
+OFFSET_MAX: Final = 2**63 - 1  # beyond any end of a log
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,17 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class PolicyInForce:
-    """A partition's policy, and its revision; 0 is the built-in one."""
+    """A partition's policy, its revision and the offset it holds from; 0 is the built-in one."""
 
     revision: int
     policy: Policy
+    since: int = -1
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> Self:
+        """Return what a store holds as revision, JSON and offset."""
+        revision, policy, since = row
+        return cls(revision, Policy.model_validate_json(policy), since)
 
 
 @dataclass
@@ -76,7 +85,7 @@ class Entries:
     foreign: list[ForeignRecord] = field(default_factory=list)
     released: list[Position] = field(default_factory=list)  # no longer parked
     parked: list[ParkedRecord] = field(default_factory=list)
-    policies: dict[int, PolicyInForce] = field(default_factory=dict)
+    policies: list[tuple[int, PolicyInForce]] = field(default_factory=list)  # of partitions
     skips: set[str] = field(default_factory=set)  # identities to drop instead of parking them
 
 
@@ -96,7 +105,15 @@ class Ledger(Protocol):
         ...
 
     def policies(self) -> dict[int, PolicyInForce]:
-        """Return the policy in force in each partition that has seen one."""
+        """Return the policy in force at the end of each partition that has seen one."""
+        ...
+
+    def policy_at(self, position: Position) -> PolicyInForce | None:
+        """Return the policy in force at *position*, or None where none was seen up to there.
+
+        Of those that hold from it or before, it is the one of the highest revision; of two of
+        one revision the earlier one.
+        """
         ...
 
     def skips(self, identities: Iterable[str]) -> set[str]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from mnemolog.projections.ledger import (
+    OFFSET_MAX,
     Entries,
     ForeignRecord,
     ParkedRecord,
@@ -16,7 +17,6 @@ from mnemolog.projections.ledger import (
 )
 from mnemolog.projections.progress import Progress
 from mnemolog.projections.sqlite_store import chunks, marks
-from mnemolog.schemas.policy import Policy
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord
 from mnemolog.schemas.times import microseconds
@@ -29,7 +29,8 @@ CREATE TABLE IF NOT EXISTS firsts (
 CREATE TABLE IF NOT EXISTS seen (
     identity BLOB PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS policies (
-    partition INTEGER PRIMARY KEY, revision INTEGER NOT NULL, policy TEXT NOT NULL);
+    partition INTEGER, revision INTEGER NOT NULL, policy TEXT NOT NULL, since INTEGER,
+    PRIMARY KEY (partition, since));
 CREATE TABLE IF NOT EXISTS skips (identity TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS repeats (
     partition INTEGER, "offset" INTEGER, identity TEXT NOT NULL, content TEXT NOT NULL,
@@ -81,12 +82,19 @@ class SQLiteLedger:
         return found
 
     def policies(self) -> dict[int, PolicyInForce]:
-        """Return the policy in force in each partition that has seen one."""
-        rows = self._connection.execute("SELECT partition, revision, policy FROM policies")
-        return {
-            partition: PolicyInForce(revision, Policy.model_validate_json(policy))
-            for partition, revision, policy in rows
-        }
+        """Return the policy in force at the end of each partition that has seen one."""
+        partitions = self._connection.execute("SELECT DISTINCT partition FROM policies")
+        found = {p: self.policy_at(Position(p, OFFSET_MAX)) for (p,) in partitions.fetchall()}
+        return {partition: policy for partition, policy in found.items() if policy is not None}
+
+    def policy_at(self, position: Position) -> PolicyInForce | None:
+        """Return the policy in force at *position*, or None where none was seen up to there."""
+        row = self._connection.execute(
+            "SELECT revision, policy, since FROM policies WHERE partition = ? AND since <= ?"
+            " ORDER BY revision DESC, since LIMIT 1",
+            position,
+        ).fetchone()
+        return None if row is None else PolicyInForce.read(row)
 
     def skips(self, identities: Iterable[str]) -> set[str]:
         """Return those *identities* that an operator said never to apply here."""
@@ -177,8 +185,8 @@ class SQLiteLedger:
             ((bytes.fromhex(i), bytes.fromhex(content)) for i, content in entries.seen.items()),
         )
         self._many(
-            "INSERT OR REPLACE INTO policies VALUES (?,?,?)",
-            ((p, f.revision, f.policy.model_dump_json()) for p, f in entries.policies.items()),
+            "INSERT OR IGNORE INTO policies VALUES (?,?,?,?)",
+            ((p, f.revision, f.policy.model_dump_json(), f.since) for p, f in entries.policies),
         )
         self._many("INSERT OR IGNORE INTO skips VALUES (?)", ((i,) for i in entries.skips))
         self._record_exceptions(entries)

@@ -13,6 +13,7 @@ import duckdb
 from mnemolog.projections.analytics.arrow_rows import given
 from mnemolog.projections.analytics.sql_files import sql
 from mnemolog.projections.ledger import (
+    OFFSET_MAX,
     Entries,
     ForeignRecord,
     ParkedRecord,
@@ -21,7 +22,6 @@ from mnemolog.projections.ledger import (
     Repeat,
 )
 from mnemolog.projections.progress import Progress
-from mnemolog.schemas.policy import Policy
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord
 from mnemolog.schemas.times import microseconds
@@ -50,7 +50,12 @@ _PROGRESS_TYPES: Final = {
     "last_applied": "int64",
     "fingerprint": "string",
 }
-_POLICY_TYPES: Final = {"log_partition": "int32", "revision": "int64", "policy": "string"}
+_POLICY_TYPES: Final = {
+    "log_partition": "int32",
+    "revision": "int64",
+    "policy": "string",
+    "since": "int64",
+}
 _REPEAT_TYPES: Final = {
     "log_partition": "int32",
     "log_offset": "int64",
@@ -90,11 +95,19 @@ class DuckDBLedger:
         return {identity.replace("-", ""): content.replace("-", "") for identity, content in found}
 
     def policies(self) -> dict[int, PolicyInForce]:
-        """Return the policy in force in each partition that has seen one."""
-        return {
-            partition: PolicyInForce(revision, Policy.model_validate_json(policy))
-            for partition, revision, policy in self._rows("SELECT * FROM ledger.policies")
-        }
+        """Return the policy in force at the end of each partition that has seen one."""
+        partitions = self._rows("SELECT DISTINCT log_partition FROM ledger.policies")
+        found = {p: self.policy_at(Position(p, OFFSET_MAX)) for (p,) in partitions}
+        return {partition: policy for partition, policy in found.items() if policy is not None}
+
+    def policy_at(self, position: Position) -> PolicyInForce | None:
+        """Return the policy in force at *position*, or None where none was seen up to there."""
+        found = self._rows(
+            "SELECT revision, policy, since FROM ledger.policies"
+            " WHERE log_partition = ? AND since <= ? ORDER BY revision DESC, since LIMIT 1",
+            position,
+        )
+        return PolicyInForce.read(found[0]) if found else None
 
     def skips(self, identities: Iterable[str]) -> set[str]:
         """Return those *identities* that an operator said never to apply here."""
@@ -164,9 +177,9 @@ class DuckDBLedger:
         self._replace("progress", map(_progress_row, entries.progress.values()), _PROGRESS_TYPES)
         self._record_seen(entries.seen)
         policies = (
-            (p, f.revision, f.policy.model_dump_json()) for p, f in entries.policies.items()
+            (p, f.revision, f.policy.model_dump_json(), f.since) for p, f in entries.policies
         )
-        self._replace("policies", policies, _POLICY_TYPES)
+        self._add("policies", policies, _POLICY_TYPES, on="log_partition, since")
         skips = ((identity,) for identity in entries.skips)
         self._add("skips", skips, {"identity": "string"}, on="identity")
         self._record_exceptions(entries)

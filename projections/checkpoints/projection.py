@@ -43,7 +43,7 @@ class CheckpointsProjection:
     """One generation of the checkpoints, open for writing."""
 
     name: ClassVar[str] = "checkpoints"  # names its folder and progress: a literal
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         self._store = folder / INDEX_FILE

@@ -21,7 +21,7 @@ from mnemolog.schemas.policy import WritePolicy
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.text import cut
 
-ActionPart = Literal["started", "finished"]
+ActionPart = Literal["started", "finished", "orphaned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _handles(item: Ours, event: Event, write: WritePolicy) -> tuple[bytes, ...]:
 
 def _action(item: Ours, event: ActionStarted | ActionFinished) -> ActionRow:
     if isinstance(event, ActionStarted):
-        part = "started"
+        part: ActionPart = "started"
     else:
         part = "orphaned" if event.orphaned else "finished"
     return ActionRow(

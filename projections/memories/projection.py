@@ -62,7 +62,7 @@ class MemoriesProjection:
     """One generation of the memories, open for writing."""
 
     name: ClassVar[str] = "memories"  # names its folder and progress: a literal
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class WeightsProjection:
     """One generation of the weights, open for writing."""
 
     name: ClassVar[str] = "weights"  # names its folder and progress: a literal
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path

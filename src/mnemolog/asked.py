@@ -30,7 +30,7 @@ def seconds(wait: Any) -> float:
     is_number = isinstance(wait, int | float) and not isinstance(wait, bool)
     if not is_number or not 0 <= wait < math.inf:
         raise InvalidSetting("timeout_seconds", wait, "a number of seconds that ends")
-    return wait
+    return float(wait)
 
 
 def token(given: Any) -> Token:

@@ -104,9 +104,19 @@ class LedgerContract:
 
     def test_a_policy_holds_in_its_partition_until_the_next(self, ledger):
         other = Policy(write=WritePolicy(importance=0.3))
-        ledger.record(Entries(policies={0: PolicyInForce(1, BUILT_IN), 1: PolicyInForce(1, other)}))
-        ledger.record(Entries(policies={0: PolicyInForce(2, other)}))
-        assert ledger.policies() == {0: PolicyInForce(2, other), 1: PolicyInForce(1, other)}
+        first, elsewhere = PolicyInForce(1, BUILT_IN, 3), PolicyInForce(1, other, 8)
+        ledger.record(Entries(policies=[(0, first), (1, elsewhere)]))
+        second = PolicyInForce(2, other, 7)
+        ledger.record(Entries(policies=[(0, second), (0, first)]))
+        assert ledger.policies() == {0: second, 1: elsewhere}
+
+    def test_each_place_has_the_highest_revision_up_to_it(self, ledger):
+        high, low, again = (PolicyInForce(r, BUILT_IN, at) for r, at in ((2, 5), (1, 9), (2, 11)))
+        ledger.record(Entries(policies=[(0, again), (0, low), (0, high), (1, low)]))
+        found = [ledger.policy_at(Position(0, offset)) for offset in (4, 5, 6, 9, 10, 99)]
+        assert found == [None, high, high, high, high, high]
+        assert ledger.policies() == {0: high, 1: low}
+        assert ledger.policy_at(Position(2, 99)) is None
 
     def test_skips_are_found_among_those_asked_for(self, ledger):
         ledger.record(Entries(skips={digits(1), "any text"}))
@@ -168,7 +178,7 @@ class LedgerContract:
             progress={0: Progress(0, 5, "a")},
             firsts={0: Progress(0, 0, "z")},
             seen={digits(1): digits(2)},
-            policies={0: PolicyInForce(1, BUILT_IN)},
+            policies=[(0, PolicyInForce(1, BUILT_IN, 0))],
             skips={digits(7)},
             parked=[parked(1)],
             foreign=[ForeignRecord(record(2), "x")],
@@ -178,7 +188,7 @@ class LedgerContract:
             assert ledger.progress() == entries.progress
             assert ledger.firsts() == entries.firsts
             assert ledger.seen([digits(1)]) == entries.seen
-            assert ledger.policies() == entries.policies
+            assert ledger.policies() == dict(entries.policies)
             assert ledger.skips([digits(7)]) == entries.skips
             assert ledger.parked() == entries.parked
             assert ledger.foreign(records_max=9) == entries.foreign

@@ -1,14 +1,16 @@
 """What a projection does with records that it does not apply: foreign, guests, parked, skipped."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from contracts.projecting import ProjectionCase, changed, digest, rows, settle
 from mnemolog.projections.batch import Batch, decoded
+from mnemolog.schemas.events import Event
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import governance as gov
+from mnemolog.schemas.policy import Policy, WritePolicy
 from mnemolog.schemas.records import LogRecord
 from support.eventful import eventful_history, governing
 from support.histories import (
@@ -138,6 +140,20 @@ class ParkingContract(ProjectionCase):
             sound = [r for r in records if r.position != bad.position]
             assert digest(projection) == self.built(batches([*sound, *skipped], partitions=2))
 
+    def test_what_waited_is_folded_under_the_policy_of_its_own_place(self, tmp_path):
+        records, bad = _with_a_bad_event()
+        other = Policy(write=WritePolicy(importance=0.1, importance_fact=0.1))
+        later = _copies(lambda r: gov.PolicyChanged(revision=r, policy=other), records, revision=1)
+        skipped = _skip_of(bad, [*records, *later], revision=2)
+        with self.opened(tmp_path) as projection:
+            for batch in batches([*records, *later, *skipped], partitions=2):
+                projection.apply(batch)
+            waiting = [one.record for one in projection.parked()]
+            projection.apply(Batch(decoded(waiting, codec(partitions=2)).items, retried=True))
+            sound = [r for r in records if r.position != bad.position]
+            never = self.built(batches([*sound, *later, *skipped], partitions=2))
+            assert digest(projection) == never
+
     def test_a_retry_of_what_still_fails_keeps_it_parked_in_order(self, tmp_path):
         records, bad = _with_a_bad_event()
         with self.opened(tmp_path) as projection:
@@ -180,17 +196,19 @@ def _with_a_bad_event() -> tuple[list[LogRecord], LogRecord]:
     return records, records[1]
 
 
-def _skip_of(bad: LogRecord, records: Sequence[LogRecord]) -> list[LogRecord]:
+def _skip_of(bad: LogRecord, records: Sequence[LogRecord], *, revision: int = 1) -> list[LogRecord]:
     """Return the copies of a skip of *bad*, placed after *records*."""
     ann, _ = agents(partitions=2)
     skipped = identity("bad", agent=ann)
-    copies = recorded(
-        *governing(
-            lambda revision: gov.EventSkipped(revision=revision, skipped=skipped),
-            revision=1,
-            partitions=2,
-        ),
-        partitions=2,
+    return _copies(
+        lambda r: gov.EventSkipped(revision=r, skipped=skipped), records, revision=revision
     )
+
+
+def _copies(
+    event: Callable[[int], Event], records: Sequence[LogRecord], *, revision: int
+) -> list[LogRecord]:
+    """Return the copies of a governance event, placed after *records*."""
+    copies = recorded(*governing(event, revision=revision, partitions=2), partitions=2)
     ends = {p: 1 + max(r.offset for r in records if r.partition == p) for p in (0, 1)}
     return [replace(copy, offset=ends[copy.partition]) for copy in copies]

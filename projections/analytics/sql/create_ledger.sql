@@ -6,7 +6,8 @@ CREATE TABLE ledger.firsts (
     log_partition INTEGER NOT NULL, last_applied BIGINT NOT NULL, fingerprint VARCHAR NOT NULL);
 CREATE TABLE ledger.seen (identity UUID NOT NULL, content UUID NOT NULL);
 CREATE TABLE ledger.policies (
-    log_partition INTEGER NOT NULL, revision BIGINT NOT NULL, policy VARCHAR NOT NULL);
+    log_partition INTEGER NOT NULL, revision BIGINT NOT NULL, policy VARCHAR NOT NULL,
+    since BIGINT NOT NULL);
 CREATE TABLE ledger.skips (identity VARCHAR NOT NULL);
 CREATE TABLE ledger.repeats (
     log_partition INTEGER NOT NULL, log_offset BIGINT NOT NULL, identity VARCHAR NOT NULL,
