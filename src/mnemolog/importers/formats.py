@@ -7,6 +7,7 @@ from mnemolog.importers.base import Importer
 from mnemolog.importers.claude_code import ClaudeCode
 from mnemolog.importers.cloud_events import CloudEvents
 from mnemolog.importers.codex import Codex
+from mnemolog.importers.inspect_log import InspectLog
 from mnemolog.importers.langfuse import Langfuse
 from mnemolog.importers.llm_logs import LLMLogs
 from mnemolog.importers.locomo import LoCoMo
@@ -33,6 +34,7 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     MiniSWEAgent(),
     ToolBench(),
     Langfuse(),
+    InspectLog(),
     OpenTelemetry(),
     OpenAIChat(),
 )

@@ -190,6 +190,11 @@ class Calls:
         name = ("orphan", action.id)
         yield from self._story.aside(ActionFinished, fields, here, name=name, cause=action.id)
 
+    def named(self, call_id: str) -> str | None:
+        """Return the action of the newest call of an id."""
+        action = self._by_id.get(call_id)
+        return None if action is None else action.id
+
     def action_of(self, step: Step) -> str:
         """Return the action of a tool that was called."""
         return self._by_record[step.id].id

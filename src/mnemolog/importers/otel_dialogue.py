@@ -7,7 +7,7 @@ What a model says has the id of the call that made it say so.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemolog.importers.base import Placed
@@ -74,6 +74,31 @@ class Dialogue:
                 for action in asked.values():
                     yield from self._calls.orphan(action, here)
                 asked.clear()
+
+    def say(
+        self,
+        pieces: Sequence[Piece],
+        here: Here,
+        *,
+        name: Name,
+        cause: str,
+        uses: list[Mapping[str, Any]],
+    ) -> Generator[Placed, None, str | None]:
+        """Tell what a model says; the first pieces take from *uses* what it cost.
+
+        Calls are caused by the words that they came with. Returns the event that stands for all:
+        the last words, else the first call.
+        """
+        words, action = cause, None
+        for number, piece in enumerate(pieces):
+            use = uses.pop(0) if uses else None
+            yield from self.tell(piece, here, name=(*name, str(number)), cause=words, use=use)
+            if isinstance(piece.content, str):
+                words = self._story.previous or words
+            else:
+                action = action or self._story.previous
+        self._story.previous = words
+        return words if words != cause else action
 
     def tell(
         self,

@@ -59,12 +59,19 @@ class Piece:
 
 
 def pieces_of(said: Said) -> Iterator[Piece]:
-    """Yield what *said* says, in order; a message that says nothing gives nothing."""
-    for answer in said.answers:
-        yield Piece("tool", answer)
+    """Yield what *said* says, in order; a message that says nothing gives nothing.
+
+    What others hand over answers what was asked before it; what an assistant's own message holds
+    of answers comes from tools that the model's provider ran.
+    """
+    answers = [Piece("tool", answer) for answer in said.answers]
+    if said.role != "assistant":
+        yield from answers
     for thought in said.thoughts:
         yield Piece(said.role, thought, is_thought=True)
     if said.parts or not is_blank(said.text):
         yield Piece(said.role, said.text, said.parts)
     for call in said.calls:
         yield Piece("assistant", call)
+    if said.role == "assistant":
+        yield from answers

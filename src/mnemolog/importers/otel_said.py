@@ -91,6 +91,9 @@ def _sort(part: Any, parts: Parts) -> None:
     for inner in _unwrapped(part):
         if call := call_of(inner):
             parts.calls.append(call)
+            if inner.get("result") is not None:  # the provider ran the tool itself
+                result, failed = answer_text(inner["result"]), bool(inner.get("error"))
+                parts.answers.append(Answer(result, call.id, call.tool, failed=failed))
         elif answer := answer_of(inner):
             parts.answers.append(answer)
         elif (thought := _text_of(inner, _THOUGHT_KINDS, _THOUGHT_KEYS)) is not None:

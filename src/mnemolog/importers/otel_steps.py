@@ -139,9 +139,9 @@ _RANKS = {"say": 0, "call": 1, "answer": 2, "hear": 3}
 
 
 def _order(moment: Moment, tree: Tree) -> tuple[datetime, int, int]:
-    depth = tree.depth(moment.step)
-    rank = _RANKS[moment.what]
-    return _utc(moment.at), rank, depth if moment.what in ("hear", "call") else -depth
+    depth, rank = tree.depth(moment.step), _RANKS[moment.what]
+    at = max(_utc(moment.at), _utc(moment.step.begun))  # clocks go back; what ends has begun
+    return at, rank, depth if moment.what in ("hear", "call") else -depth
 
 
 def _utc(moment: datetime) -> datetime:

@@ -127,19 +127,13 @@ class TraceStory:
         step = moment.step
         yield from self._hear(step)
         here, cause = _here(step, moment.at), self._heard[step.id] or self._above(step)
-        uses = self._uses(step)
-        words, action = cause, None
-        for number, piece in enumerate(self._unsaid(step)):
-            name = ("said", self._trace.id, step.id, str(number))
-            use = uses.pop(0) if uses else None
-            yield from self._dialogue.tell(piece, here, name=name, cause=words, use=use)
-            if isinstance(piece.content, str):
-                words = self.story.previous or words
-            else:
-                action = action or self.story.previous
-        if (event := words if words != cause else action) is not None:
+        uses, name = self._uses(step), ("said", self._trace.id, step.id)
+        event = yield from self._dialogue.say(
+            self._unsaid(step), here, name=name, cause=cause, uses=uses
+        )
+        if event is not None:
             self.events[step.id] = event
-        yield from self._rest(step, here, uses, cause=words)
+        yield from self._rest(step, here, uses, cause=self.story.previous or cause)
 
     def _unsaid(self, step: Step) -> list[Piece]:
         """Return the pieces that *step* says and that no call around or within it has told."""

@@ -13,6 +13,7 @@ NAMES = {
     "claude-code",
     "cloudevents",
     "codex",
+    "inspect",
     "langfuse",
     "locomo",
     "memorybank",

@@ -148,3 +148,11 @@ def test_an_untyped_step_is_a_tool_if_its_span_says_so(log, tmp_path):
     log.take(json_file(tmp_path, trace(*made)))
     assert [made.tool for made in only(log, ActionStarted)] == ["look"]
     assert [made.result for made in only(log, ActionFinished)] == ["blue"]
+
+
+def test_a_tool_that_ended_before_it_began_is_told_with_its_own_times(log, tmp_path):
+    log.take(json_file(tmp_path, trace(tool("look", {}, "blue", begun=3, ended=2))))
+    (started,), (finished,) = log.of(ActionStarted), log.of(ActionFinished)
+    assert started.envelope.occurred_at > finished.envelope.occurred_at
+    assert started.record.position < finished.record.position
+    assert finished.recorded.event.duration_ms == 0
