@@ -5,9 +5,11 @@ Every type of ours stands in `_FIELDS`; a type that says nothing has no field th
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Final
 
+from mnemolog.projections.checkpoints.words_within import texts_within
 from mnemolog.schemas.checkpoint import Checkpoint, embedding_text
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.experience import (
@@ -22,6 +24,7 @@ SUMMARY_CHARACTERS_MAX: Final = 200
 SOURCE_CHARACTERS_MAX: Final = 4_000  # of a text are looked at for the one line
 HANDLE_BYTES: Final = 16
 TEXTS_MAX: Final = 64  # of one event, by which it can be forgotten
+LOOKED_AT_MAX: Final = 1_024  # for them: a tool's data may hold any number, and the same again
 
 # The fields that a person reads, the most telling first. `memory.forgotten` must not repeat what
 # it lets go, and `subject.erased` not whom.
@@ -91,15 +94,11 @@ def texts(event: Event) -> tuple[str, ...]:
 
     Else to forget a blank text would be to forget all events that leave something blank.
     """
-    match event:
-        case ActionStarted():
-            given = [text for text in event.arguments.values() if isinstance(text, str)]
-            said = [*_said(event), *given]
-        case CheckpointSaved():
-            said = list(_checkpoint_texts(event.checkpoint))
-        case _:
-            said = list(_said(event))
-    return tuple([text for text in said if text.strip()][:TEXTS_MAX])
+    said = (
+        _checkpoint_texts(event.checkpoint) if isinstance(event, CheckpointSaved) else _said(event)
+    )
+    every = (text for text in chain(said, texts_within(event)) if text.strip())
+    return tuple(islice(dict.fromkeys(islice(every, LOOKED_AT_MAX)), TEXTS_MAX))
 
 
 def text_handle(text: str) -> bytes:

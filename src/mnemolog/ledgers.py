@@ -9,6 +9,7 @@ from mnemolog.engine import Engine
 from mnemolog.projections.analytics.set_aside import SetAside, read_set_aside
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.projections.ledger import ForeignRecord, ParkedSummary, Repeat
+from mnemolog.projections.memories.drawn import Named, drawn_from
 from mnemolog.projections.memories.state_schema import OUTSTANDING
 from mnemolog.projections.memories.upkeep import Upkeep, upkeep_in
 from mnemolog.projections.memories.vector_state import VectorState
@@ -93,6 +94,11 @@ def counts_in(engine: Engine, name: str) -> Mapping[str, int]:
 def vectors_outstanding(engine: Engine) -> int:
     """Return how many memories wait for their vector."""
     return _ask(engine, MEMORIES, lambda state: VectorState(state).counts()[OUTSTANDING], 0)
+
+
+def drawn_from_what_is(engine: Engine, named: Named) -> list[str]:
+    """Return the identities of what is known to be drawn from what is *named*."""
+    return _ask(engine, MEMORIES, lambda state: drawn_from(state, named), [])
 
 
 def without_vector(engine: Engine) -> Mapping[str, int]:

@@ -14,7 +14,9 @@ from mnemolog import recording
 from mnemolog.asking import Asker
 from mnemolog.engine import Engine, present
 from mnemolog.exporting import ExportReport, Target, Wanted, export
+from mnemolog.ledgers import drawn_from_what_is
 from mnemolog.maintaining import Rebuilt, checked, digests, rebuild, verify
+from mnemolog.projections.memories.drawn import Named
 from mnemolog.readers import Readers
 from mnemolog.recording import Recorder
 from mnemolog.replay.comparing import Comparison
@@ -159,16 +161,24 @@ class Memory(Writer, Asker):
     ) -> Appended:
         """Forget memories, events or a text for good, in every read model.
 
-        A memory goes with the event that formed it, and with the event's other memories. The
-        log keeps the event's bytes. A bare id is looked up in the read models: NotFound if they
-        don't know it, InvalidSetting if several events have it.
+        A memory goes with the event that formed it, and with the event's other memories. So does
+        what the read models know to be drawn from it: summaries, and memories that were made of
+        it. A text is one that stands whole in an event, in its lists or in its JSON, or that was
+        remembered; it is forgotten whoever said it, and when it is said again. The log keeps the
+        events' bytes. A bare id is looked up in the read models: NotFound if they don't know it,
+        InvalidSetting if several events have it.
         """
         if self._engine.read_only:
             raise ReadOnly(memory.MemoryForgotten.event_type)
+        named = Named(
+            events=list(dict.fromkeys(map(self._identity, refs))),
+            memories=[ref_id(ref) for ref in refs if is_memory(ref)],
+            texts=[] if text is None else [text],
+        )
         fields = {
-            "memories": [ref_id(ref) for ref in refs if is_memory(ref)],
-            "events": list(dict.fromkeys(map(self._identity, refs))),
-            "texts": [] if text is None else [text],
+            "memories": named.memories,
+            "events": [*named.events, *drawn_from_what_is(self._engine, named)],
+            "texts": named.texts,
             "reason": reason,
         }
         return self._append(memory.MemoryForgotten, fields, scope)
