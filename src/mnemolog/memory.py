@@ -161,12 +161,10 @@ class Memory(Writer, Asker):
     ) -> Appended:
         """Forget memories, events or a text for good, in every read model.
 
-        A memory goes with the event that formed it, and with the event's other memories. So does
-        what the read models know to be drawn from it: summaries, and memories that were made of
-        it. A text is one that stands whole in an event, in its lists or in its JSON, or that was
-        remembered; it is forgotten whoever said it, and when it is said again. The log keeps the
-        events' bytes. A bare id is looked up in the read models: NotFound if they don't know it,
-        InvalidSetting if several events have it.
+        A memory goes with the event that formed it and the event's other memories, and so does
+        what the read models know to be drawn from it. A text is forgotten wherever it stands
+        whole, and when it is said again. The log keeps the events' bytes. A bare id is looked up
+        in the read models: NotFound if unknown, InvalidSetting if several events have it.
         """
         if self._engine.read_only:
             raise ReadOnly(memory.MemoryForgotten.event_type)
