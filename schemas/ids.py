@@ -22,6 +22,7 @@ _NAMESPACE_BYTES: Final = NAMESPACE.bytes
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PLAIN = re.compile(r"[a-z0-9-]")
+_ESCAPE = re.compile(r"_([0-9a-f]{2})")
 _IDENTITY = re.compile(r"[0-9a-f]{32}")
 _PLAIN_NAME = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9_.@-]{{0,{NAME_BYTES_MAX - 1}}}")
 _ENCODED_CHARS_MAX: Final = 120
@@ -151,3 +152,21 @@ def encoded_name(name: str) -> str:
 
 def _escaped(character: str) -> str:
     return "".join(f"_{byte:02x}" for byte in character.encode())
+
+
+def decoded_name(encoded: str) -> str | None:
+    """Return the name that `encoded_name` makes *encoded* of; None where only a digest is left.
+
+    None, too, for what it never makes.
+
+    >>> decoded_name("_42ob"), decoded_name("__00ff"), decoded_name("Bob")
+    ('Bob', None, None)
+    """
+    try:
+        parts = _ESCAPE.split(encoded)
+        name = b"".join(
+            bytes.fromhex(part) if index % 2 else part.encode() for index, part in enumerate(parts)
+        ).decode()
+    except UnicodeDecodeError:
+        return None
+    return name if encoded_name(name) == encoded else None

@@ -162,6 +162,10 @@ class KafkaLog:
             doing="waiting for events",
         )
 
+    def wake(self) -> None:
+        """Let a wait of this handle look again now."""
+        self._loop.tell(self._tell_news)
+
     def close(self) -> None:
         """Give what is under way a moment, then let go of connections and thread."""
         if not self._loop.is_closed:
@@ -172,9 +176,12 @@ class KafkaLog:
 
     async def _append(self, records: Sequence[NewRecord]) -> list[Position]:
         positions = await self._producers.append(records)
+        self._tell_news()
+        return positions
+
+    def _tell_news(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
-        return positions
 
     async def _wait(self, after: Mapping[int, int], seconds_max: float) -> bool:
         clock = asyncio.get_running_loop().time

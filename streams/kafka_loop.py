@@ -55,6 +55,11 @@ class KafkaLoop:
                 future.cancel()
                 raise
 
+    def tell(self, what: Callable[[], None]) -> None:
+        """Let *what* be called in the loop soon, if it is open; does not wait."""
+        with contextlib.suppress(RuntimeError):  # closed
+            self._loop.call_soon_threadsafe(what)
+
     def close(self) -> None:
         """Cancel what runs, end the loop and its thread. Harmless twice."""
         if self._closed:

@@ -7,12 +7,14 @@ projections are threads that wait for disks.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
-from mnemolog.schemas.ids import encoded_name
+from mnemolog.schemas.ids import decoded_name, encoded_name
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord, NewRecord
 
+TOPIC_PREFIX: Final = "mnemolog."
+TOPIC_SUFFIX: Final = ".events"
 APPEND_SECONDS_MAX: Final = 30.0  # how long an append waits for the acknowledgement
 APPEND_RECORDS_MAX: Final = 10_000  # records in one call
 READ_RECORDS_MAX: Final = 5_000  # records a poll returns at most by default
@@ -94,10 +96,30 @@ class Log(Protocol):
         ...
 
 
+@runtime_checkable
+class Wakeable(Protocol):
+    """A log that does not see by itself, at once, what others append."""
+
+    def wake(self) -> None:
+        """Let a `wait` of this handle look again now; does not wait itself. Never raises."""
+        ...
+
+
 def topic_of(tenant: str) -> str:
     """Return the name of *tenant*'s log.
 
     >>> topic_of("acme")
     'mnemolog.acme.events'
     """
-    return f"mnemolog.{encoded_name(tenant)}.events"
+    return f"{TOPIC_PREFIX}{encoded_name(tenant)}{TOPIC_SUFFIX}"
+
+
+def tenant_of(topic: str) -> str | None:
+    """Return whose log *topic* is; None for no log's name, and for one that holds a digest only.
+
+    >>> tenant_of("mnemolog.acme.events"), tenant_of("orders")
+    ('acme', None)
+    """
+    if not (topic.startswith(TOPIC_PREFIX) and topic.endswith(TOPIC_SUFFIX)):
+        return None
+    return decoded_name(topic.removeprefix(TOPIC_PREFIX).removesuffix(TOPIC_SUFFIX)) or None

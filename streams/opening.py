@@ -47,6 +47,14 @@ def open_log(
     return KafkaLog.open(brokers, tenant=tenant, read_only=read_only, **numbers)
 
 
+def brokers_of(url: str) -> str:
+    """Return the brokers that a Kafka URL names: host:port, or several with commas.
+
+    Raises InvalidSetting for another URL.
+    """
+    return _kafka_of(url)[0]
+
+
 def _kafka_of(url: str) -> tuple[str, dict[str, int]]:
     """Return the brokers and the numbers of a Kafka URL."""
     parts = _split(url)

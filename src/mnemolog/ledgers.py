@@ -127,9 +127,18 @@ def _ask(engine: Engine, name: str, ask: Callable[[sqlite3.Connection], T], none
         return none  # being made at this moment
     try:
         with speaking_of(path):
-            return ask(state)
+            return _answer(ask, state, none)
     finally:
         state.close()
+
+
+def _answer(ask: Callable[[sqlite3.Connection], T], state: sqlite3.Connection, none: T) -> T:
+    try:
+        return ask(state)
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return none  # the keeper is making it, or will when it opens it
+        raise
 
 
 def _file(engine: Engine, name: str) -> Path | None:

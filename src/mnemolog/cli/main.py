@@ -9,7 +9,7 @@ from typing import Final
 
 import typer
 
-from mnemolog.cli import asking, exporting, getting, keeping, showing, writing
+from mnemolog.cli import asking, exporting, getting, keeping, showing, working, writing
 from mnemolog.cli.output import note
 from mnemolog.schemas.errors import (
     InvalidEvent,
@@ -37,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for group in (writing, asking, getting, showing, exporting, keeping):
+for group in (writing, asking, getting, showing, exporting, keeping, working):
     group.add_to(app)
 
 

@@ -41,7 +41,7 @@ def test_every_command_that_the_product_promises_is_there():
                     "timeline",
                     "checkpoints",
                 ),
-                *("resume", "get", "sql", "rebuild", "verify", "status", "doctor", "config"),
+                *("resume", "get", "sql", "rebuild", "verify", "status", "doctor", "config", "worker"),
             ]
         )
         == NAMES
