@@ -6,7 +6,7 @@ first or be missing, or else from who said it.
 """
 
 import json
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -43,22 +43,63 @@ class Action:
         return self.end is None and self.record is None and not self.is_orphaned
 
 
+class _Records:
+    """The tools' own records of a trace; each call of a model claims one of them at most."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self._steps: dict[tuple[str, ...], deque[Step]] = defaultdict(deque)
+        self._claimed: set[str] = set()
+        for step in steps:
+            if step.kind == "tool" and step.call is not None:
+                for key in _keys_of_record(step.call):
+                    self._steps[key].append(step)
+
+    def claim(self, call: Call) -> Step | None:
+        """Return the record of *call*: by its id, or else by what it was called with.
+
+        Ids that both have must be the same one.
+        """
+        for key in _keys_of_call(call):
+            steps = self._steps.get(key, deque())
+            while steps:
+                step = steps.popleft()
+                if step.id not in self._claimed:
+                    self._claimed.add(step.id)
+                    return step
+        return None
+
+
+def _keys_of_record(call: Call) -> Iterator[Name]:
+    if call.id is not None:
+        yield "id", call.tool, call.id
+    for whose in ("any", "unnamed") if call.id is None else ("any",):
+        yield "alike", call.tool, _text_of(call), whose
+        if not call.arguments:
+            yield "bare", call.tool, whose
+
+
+def _keys_of_call(call: Call) -> Iterator[Name]:
+    if call.id is not None:
+        yield "id", call.tool, call.id
+    whose = "any" if call.id is None else "unnamed"
+    yield "alike", call.tool, _text_of(call), whose
+    yield "bare", call.tool, whose
+
+
 class Calls:
     """The calls of one trace."""
 
     def __init__(self, story: Story, *, trace: str, steps: Iterable[Step]) -> None:
         self._story = story
         self._trace = trace
-        self._records: dict[str, list[Step]] = defaultdict(list)  # of a tool, not yet claimed
-        for step in steps:
-            if step.kind == "tool" and step.call is not None:
-                self._records[step.call.tool].append(step)
+        self._records = _Records(steps)
         self._actions: dict[str, Action] = {}
         self._by_id: dict[str, Action] = {}  # the newest call of each id
         self._by_record: dict[str, Action] = {}
         self._by_answer: dict[str, Action] = {}
         self._newest: dict[str, Action] = {}  # of each tool
-        self._waiting: dict[str, Action] = {}  # without an answer, the oldest first
+        # Those without an answer, the oldest first; under "" those of all tools.
+        self._waiting: dict[str, dict[str, Action]] = defaultdict(dict)
 
     # What a model says
 
@@ -67,7 +108,7 @@ class Calls:
     ) -> Iterator[Placed]:
         """Tell a call, unless the tool's own record will; it is the story's last event then too."""
         action = self._action(call, name, cause=cause, use=use)
-        record = self._claim(call)
+        record = self._records.claim(call)
         if record is None:
             yield from self._start(action, here)
         elif record.id in self._by_record:  # the tool was called before its caller was heard
@@ -85,24 +126,12 @@ class Calls:
 
     def _remember(self, action: Action) -> None:
         if action.id not in self._actions:
-            self._actions[action.id] = self._waiting[action.id] = action
+            self._actions[action.id] = action
+            for tool in ("", action.call.tool):
+                self._waiting[tool][action.id] = action
             self._newest[action.call.tool] = action
         if action.call.id is not None:
             self._by_id[action.call.id] = action
-
-    def _claim(self, call: Call) -> Step | None:
-        """Return the tool's record of *call*: by its id, or else by what it was called with."""
-        records = self._records.get(call.tool, [])
-        by_id = (r for r in records if r.call and r.call.id == call.id is not None)
-        found = next(by_id, None)
-        if found is None:
-            others = [r for r in records if r.call and None in (r.call.id, call.id)]
-            alike = [r for r in others if r.call and _text_of(r.call) == _text_of(call)]
-            bare = [r for r in others if r.call and not r.call.arguments]
-            found = next(iter(alike or bare), None)
-        if found is not None:
-            records.remove(found)
-        return found
 
     def _start(self, action: Action, here: Here) -> Iterator[Placed]:
         call = action.call
@@ -148,7 +177,7 @@ class Calls:
         alike = self._by_answer.get(answer.text)
         if alike is not None and answer.tool in (None, alike.call.tool):
             return alike
-        waiting = (a for a in self._waiting.values() if answer.tool in (None, a.call.tool))
+        waiting = iter(self._waiting[answer.tool or ""].values())
         newest = self._newest.get(answer.tool or "")
         recorded = newest if newest is not None and newest.record else None
         return next(waiting, recorded)
@@ -176,7 +205,8 @@ class Calls:
         name = ("answer", action.id)
         action.end = self._story.telling.id_of(*name)
         self._by_answer.setdefault(answer.text, action)
-        self._waiting.pop(action.id, None)
+        for tool in ("", action.call.tool):
+            self._waiting[tool].pop(action.id, None)
         cause = action.id if action.is_started or action.record else action.cause
         how: dict[str, Any] = {"name": name, "cause": cause, "call": action.call.id}
         yield from self._story.tell(ActionFinished, fields, here, **how)

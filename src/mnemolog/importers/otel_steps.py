@@ -7,12 +7,13 @@ stand at the top; parents that lead back to themselves end where they meet.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from mnemolog.importers.chat_messages import Call
 from mnemolog.importers.otel_said import Answer, Said
 from mnemolog.schemas.times import instant
 
+STEPS_ABOVE_MAX: Final = 256  # of those that hold a step are looked at
 Kind = Literal["model", "tool", "agent", "other"]
 
 
@@ -69,10 +70,10 @@ class Tree:
                     self._first_tool[above.id] = step.begun
 
     def above(self, step: Step) -> Iterator[Step]:
-        """Yield the steps that hold *step*, the nearest first."""
+        """Yield the steps that hold *step*, the nearest first, `STEPS_ABOVE_MAX` at most."""
         met = {step.id}
         at: Step | None = step
-        while at is not None:
+        while at is not None and len(met) <= STEPS_ABOVE_MAX:
             at = self.steps.get(at.parent) if at.parent else None
             if at is None or at.id in met:
                 return

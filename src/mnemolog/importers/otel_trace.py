@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from mnemolog.importers.base import Placed, Telling
 from mnemolog.importers.otel_calls import Calls
@@ -19,6 +19,8 @@ from mnemolog.importers.otel_said import Said
 from mnemolog.importers.otel_steps import Moment, Step, Tree, moments
 from mnemolog.importers.story import Here, Story, Told
 from mnemolog.schemas.events.experience import ObservationRecorded
+
+PARTS_MAX: Final = 1_000  # texts of a trace that are looked for in what its models say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,16 +186,23 @@ class TraceStory:
 
 
 class _Words:
-    """Knows what models are told and say in a trace, to the letter or as a part of it."""
+    """Knows what models are told and say in a trace, to the letter or as a part of it.
+
+    Parts are looked for `PARTS_MAX` times; after that only the letter counts.
+    """
 
     def __init__(self, tree: Tree) -> None:
         models = [step for step in tree.steps.values() if step.kind == "model"]
         said = [message for step in models for message in (*step.heard, *step.said)]
-        self._texts = {message.text for message in said if message.text}
+        self._texts = {message.text.strip() for message in said if message.text}
+        self._asked = 0
 
     def __call__(self, said: Said) -> bool:
         text = said.text.strip()
-        return any(text in known for known in self._texts)
+        if text in self._texts:
+            return True
+        self._asked += 1
+        return self._asked <= PARTS_MAX and any(text in known for known in self._texts)
 
 
 def _here(step: Step, at: datetime) -> Here:
