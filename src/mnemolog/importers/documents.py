@@ -34,7 +34,7 @@ def documents(source: Source, *, depth_max: int = DEPTH_MAX) -> Iterator[Documen
 
     A value that nests deeper than *depth_max* is a Problem.
     """
-    match _shape(source.name, source.head):
+    match _shape(source.name, source.head, depth_max):
         case "array":
             pieces = array_items(source.stream, bytes_max=ITEM_BYTES_MAX)
         case "lines":
@@ -44,7 +44,7 @@ def documents(source: Source, *, depth_max: int = DEPTH_MAX) -> Iterator[Documen
     yield from _read(source, pieces, depth_max)
 
 
-def _shape(name: str, head: bytes) -> str:
+def _shape(name: str, head: bytes, depth_max: int) -> str:
     """Return "array", "lines" or "whole".
 
     A file of JSON Lines is called so, or one of its first two lines is a value by itself and is
@@ -55,16 +55,16 @@ def _shape(name: str, head: bytes) -> str:
     if name.endswith(_LINES_SUFFIXES):
         return "lines"
     if text.startswith(b"["):
-        by_itself = len(lines) > 1 and lines[1].strip() and _is_value(lines[0])
+        by_itself = len(lines) > 1 and lines[1].strip() and _is_value(lines[0], depth_max)
         return "lines" if by_itself else "array"
     if text.startswith(b"{"):
-        return "lines" if any(_is_value(line) for line in lines[:2]) else "whole"
+        return "lines" if any(_is_value(line, depth_max) for line in lines[:2]) else "whole"
     return "lines"
 
 
-def _is_value(line: bytes) -> bool:
+def _is_value(line: bytes, depth_max: int) -> bool:
     try:
-        return isinstance(parse_json(line), dict | list)
+        return isinstance(parse_json(line, depth_max=depth_max), dict | list)
     except InvalidEvent:
         return False
 

@@ -46,6 +46,15 @@ def test_two_queries_are_two_tasks(log, tmp_path):
     assert len({found.envelope.task for found in log.events()}) == 2
 
 
+def test_deep_trees_may_stand_a_line_each_whatever_the_file_is_called(log, tmp_path):
+    deep = call("last")
+    for number in reversed(range(20)):
+        deep = call(f"step {number}", deep)
+    path = lines_file(tmp_path, run(deep), forked(query="Open?"), name="answers.json")
+    assert log.take(path).problems == []
+    assert len(log.of(TaskStarted)) == 2
+
+
 # What is bad
 
 
