@@ -1,7 +1,8 @@
 """The dispatcher: a thread that runs the projector whenever the log has something new.
 
 A wake-up is only a trigger (law 5): one that is lost, doubled or late is harmless, since the
-projector reads from its own progress and a timer wakes it anyway.
+projector reads from its own progress and a timer wakes it anyway. A store that is damaged is
+renewed from the log, one that is unavailable is tried again; neither holds the others up.
 """
 
 import threading
@@ -13,35 +14,55 @@ from typing import Final
 import structlog
 
 from mnemolog.projections.projection import Projection
-from mnemolog.schemas.errors import MnemologError, StoreUnavailable, TimedOut
+from mnemolog.schemas.errors import (
+    Damaged,
+    LogUnavailable,
+    MnemologError,
+    StoreUnavailable,
+    TimedOut,
+)
+from mnemolog.streams.backing_off import BackOff
 from mnemolog.streams.log import Log
-from mnemolog.streams.projecting import Projector
+from mnemolog.streams.projecting import Projector, Renewed
 
 IDLE_SECONDS_MAX: Final = 0.5  # the timer that wakes it anyway
 FOLLOW_UP_SECONDS_MAX: Final = 0.25  # a turn of follow-up, after which new events come first
-BACKOFF_SECONDS_MIN: Final = 0.1
-BACKOFF_SECONDS_MAX: Final = 5.0
 STOP_SECONDS_MAX: Final = 60.0
 THREAD: Final = "mnemolog-dispatcher"
 
 _log = structlog.get_logger("mnemolog.dispatcher")
 
+Tell = Callable[[BaseException], None]
+
 
 class Dispatcher:
     """Runs a projector in a thread of its own until it is stopped or can't go on.
 
-    `failure` is what it could not go on from: an error other than an unavailable store.
+    `failure` is what it could not go on from, `trouble` what it tries again at this moment.
+    *renewed* gives what takes a damaged projection's place; without it damage is a failure, too.
+    *tell* hears each error.
     """
 
-    def __init__(self, log: Log, projector: Projector) -> None:
+    def __init__(
+        self,
+        log: Log,
+        projector: Projector,
+        *,
+        renewed: Renewed | None = None,
+        tell: Tell = lambda _: None,
+    ) -> None:
         self._log = log
         self._projector = projector
+        self._renewed = renewed
+        self._tell = tell
         self._turn = threading.RLock()  # held while the projector or a projection is used
         self._moved = threading.Condition()
         self._pauses = 0  # that wait for their turn: a busy log lets them in, too
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=THREAD, daemon=True)
         self.failure: BaseException | None = None
+        self._turns = BackOff()
+        self._follow_ups = BackOff()
 
     def start(self) -> None:
         """Begin. Call once."""
@@ -82,7 +103,7 @@ class Dispatcher:
     def wait_until(self, is_so: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:
         """Return once *is_so*, which is asked after each turn.
 
-        Raises TimedOut with *what*, or the dispatcher's failure.
+        Raises TimedOut with *what* and the trouble that is in the way, or the failure.
         """
         deadline = time.monotonic() + timeout_seconds
         while not is_so():
@@ -90,9 +111,15 @@ class Dispatcher:
                 raise self.failure
             left = deadline - time.monotonic()
             if left <= 0:
-                raise TimedOut(what, waited_seconds=timeout_seconds)
+                because = None if self.trouble is None else str(self.trouble)
+                raise TimedOut(what, waited_seconds=timeout_seconds, because=because)
             with self._moved:
                 self._moved.wait(min(left, IDLE_SECONDS_MAX))
+
+    @property
+    def trouble(self) -> MnemologError | None:
+        """What is being tried again at this moment, if anything."""
+        return self._projector.trouble or self._turns.error or self._follow_ups.error
 
     @property
     def projections(self) -> list[Projection]:
@@ -100,15 +127,19 @@ class Dispatcher:
         return self._projector.projections
 
     def _run(self) -> None:
-        backoff_seconds = BACKOFF_SECONDS_MIN
         while not self._stopping.is_set():
             try:
                 self._work()
-                backoff_seconds = BACKOFF_SECONDS_MIN
+                self._turns.succeeded()
             except StoreUnavailable as error:
-                _log.warning("store unavailable; retrying", error=str(error))
-                self._stopping.wait(backoff_seconds)
-                backoff_seconds = min(2 * backoff_seconds, BACKOFF_SECONDS_MAX)
+                self._say_again("store unavailable; retrying", error, self._turns)
+                if isinstance(error, LogUnavailable) or not self._projector.is_awake:
+                    self._stopping.wait(self._turns.seconds)
+            except Damaged as error:
+                if self._renewed is None or not self._projector.damaged:
+                    self._fail(error)
+                    return
+                self._say_again("store damaged; renewing", error, self._turns)
             except BaseException as error:  # noqa: BLE001 - kept for whoever waits
                 self._fail(error)
                 return
@@ -118,8 +149,10 @@ class Dispatcher:
         with self._moved:
             self._moved.wait_for(lambda: not self._pauses)
         with self._turn:
+            if self._renewed is not None:
+                self._projector.renew(self._renewed)
             came = self._projector.step(wait_seconds=0)
-            more = not came and self._follow_up(self.projections)
+            more = not came and self._follow_ups.is_due and self._follow_up()
             after = self._projector.positions()
         if came or more:
             with self._moved:
@@ -129,14 +162,34 @@ class Dispatcher:
             self._moved.notify_all()
         self._log.wait(after, timeout_seconds=IDLE_SECONDS_MAX)
 
-    def _follow_up(self, projections: list[Projection]) -> bool:
-        seconds = FOLLOW_UP_SECONDS_MAX / max(1, len(projections))
-        left = [projection.follow_up(seconds_max=seconds) for projection in projections]
-        return any(left)
+    def _follow_up(self) -> bool:
+        """Let each projection do some of what comes after its rows; say whether more is left.
+
+        One that can't holds up neither the others nor new rows: it is tried again later.
+        """
+        seconds = FOLLOW_UP_SECONDS_MAX / max(1, len(self.projections))
+        left, failure = False, None
+        for projection in self.projections:
+            try:
+                with self._projector.noting_damage(projection):
+                    left = projection.follow_up(seconds_max=seconds) or left
+            except StoreUnavailable as error:
+                failure = failure or error
+        if failure is None:
+            self._follow_ups.succeeded()
+            return left
+        self._say_again("what follows the rows failed; retrying", failure, self._follow_ups)
+        return False
+
+    def _say_again(self, event: str, error: MnemologError, back_off: BackOff) -> None:
+        back_off.failed(error)
+        _log.warning(event, error=str(error))
+        self._tell(error)
 
     def _fail(self, error: BaseException) -> None:
         self.failure = error
         hint = error.hint if isinstance(error, MnemologError) else "This is our fault."
         _log.error("projecting stopped", error=str(error), hint=hint, exc_info=error)
+        self._tell(error)
         with self._moved:
             self._moved.notify_all()

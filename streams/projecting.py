@@ -4,25 +4,35 @@ This is the one path of law 3: live, catching up and rebuilding all run `Project
 keeps nothing that matters: where to read from is asked of the projections each time it starts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from mnemolog.projections.batch import BATCH_RECORDS_MAX, Batch, decoded
 from mnemolog.projections.ledger import ParkedRecord
+from mnemolog.projections.progress import Progress
 from mnemolog.projections.projection import Projection
 from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.decoded import Ours
-from mnemolog.schemas.errors import MnemologError, StoreUnavailable
+from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
 from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.records import LogRecord
+from mnemolog.streams.backing_off import BackOff
 from mnemolog.streams.continuity import check_continuity
 from mnemolog.streams.log import Log, Reader
 
 CATCH_UP_POLL_SECONDS: Final = 0.2
 
+Renewed = Callable[[str, Damaged], Projection]  # what takes a damaged projection's place
+
 
 class Projector:
-    """Keeps *projections* in step with *log*. One thread at a time uses it."""
+    """Keeps *projections* in step with *log*. One thread at a time uses it.
+
+    One whose store is unavailable rests for a while, so that the others read on; it is longer
+    with each failure. `damaged` has those whose stores were found damaged, by name, until they
+    are renewed.
+    """
 
     def __init__(
         self,
@@ -37,6 +47,19 @@ class Projector:
         self._records_max = records_max
         self._reader: Reader | None = None
         self.projections = list(projections)
+        self.damaged: dict[str, Damaged] = {}
+        self._rests: dict[str, BackOff] = {}
+        self._reads_for: list[Projection] = []
+
+    @property
+    def trouble(self) -> MnemologError | None:
+        """What a projection failed with that rests now, if one does."""
+        return next((rest.error for rest in self._rests.values() if rest.error), None)
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether any projection is not resting."""
+        return bool(self._awake())
 
     def start(self) -> None:
         """Check that the log is still the one that was applied, and retry what is parked.
@@ -47,7 +70,8 @@ class Projector:
         """
         self._reading()
         for projection in self.projections:
-            self._retry(projection, projection.parked())
+            with self.noting_damage(projection):
+                self._retry(projection, projection.parked())
 
     def positions(self) -> Mapping[int, int]:
         """Return the next offset to read of each partition."""
@@ -56,9 +80,14 @@ class Projector:
     def step(self, *, wait_seconds: float, until: Mapping[int, int] | None = None) -> int:
         """Read once, waiting up to *wait_seconds*, and apply; return how many records came.
 
-        Records at or after *until* are left. Raises StoreUnavailable or LogUnavailable after the
-        other projections have applied what came; the next step reads again what was missed.
+        Records at or after *until* are left. Raises StoreUnavailable, LogUnavailable or Damaged
+        after the other projections have applied what came; the next step reads again what was
+        missed. All rest: the first one's error is raised, and nothing is read.
         """
+        if self._reads_for != self._awake():
+            self.rewind()  # one rests, or goes on
+        if self.trouble is not None and not self.is_awake:
+            raise self.trouble
         try:
             records = self._reading().poll(records_max=self._records_max, wait_seconds=wait_seconds)
         except StoreUnavailable:
@@ -73,7 +102,12 @@ class Projector:
         return len(records)
 
     def catch_up(self, until: Mapping[int, int]) -> None:
-        """Apply everything before the offsets of *until*, which the log holds already."""
+        """Apply everything before the offsets of *until*, which the log holds already.
+
+        None rests meanwhile: the first failure is raised.
+        """
+        self._rests.clear()
+        self.rewind()
         while not _has_reached(self.positions(), until):
             self.step(wait_seconds=CATCH_UP_POLL_SECONDS, until=until)
         self.rewind()  # what was read beyond is read again
@@ -84,11 +118,52 @@ class Projector:
 
     def replace(self, name: str, fresh: Projection) -> None:
         """Go on with *fresh* in place of the projection *name*, which is closed if it is there."""
+        self._drop(name)
+        self.projections.append(fresh)
+
+    def renew(self, renewed: Renewed) -> None:
+        """Put what *renewed* returns in the place of each projection that was found damaged.
+
+        Those are closed before. Raises StoreUnavailable if one can't be opened now: it is left
+        out, and a call after its rest tries again. Raises Damaged if one can't be brought back.
+        """
+        for name, error in list(self.damaged.items()):
+            rest = self._rests.setdefault(name, BackOff())
+            if not rest.is_due:
+                continue
+            self._drop(name)
+            try:
+                fresh = renewed(name, error)
+            except StoreUnavailable as refusal:
+                rest.failed(refusal)
+                self.damaged[name], self._rests[name] = error, rest
+                raise
+            self.replace(name, fresh)
+
+    def _drop(self, name: str) -> None:
+        """Go on without the projection *name*, which is closed if it is there."""
         for former in [item for item in self.projections if item.name == name]:
             self.projections.remove(former)
             former.close()
-        self.projections.append(fresh)
+        self.damaged.pop(name, None)
+        self._rests.pop(name, None)
         self.rewind()
+
+    def _awake(self) -> list[Projection]:
+        """Return the projections that are not resting."""
+        return [one for one in self.projections if self._rest_of(one).is_due]
+
+    def _rest_of(self, projection: Projection) -> BackOff:
+        return self._rests.setdefault(projection.name, BackOff())
+
+    @contextmanager
+    def noting_damage(self, projection: Projection) -> Iterator[None]:
+        """Note *projection* as damaged where the block raises that; it is raised all the same."""
+        try:
+            yield
+        except Damaged as error:
+            self.damaged[projection.name] = error
+            raise
 
     def rewind(self) -> None:
         """Read on from the projections' own progress."""
@@ -103,14 +178,16 @@ class Projector:
     def _reading(self) -> Reader:
         """Return the reader. A new one goes on in the log that was applied, or raises."""
         if self._reader is None:
+            self._reads_for = self._awake()
             self._check_continuity()
             self._reader = self._log.reader(self._next_to_apply())
         return self._reader
 
     def _check_continuity(self) -> None:
         checked: list[Mapping[int, tuple[int, str]]] = []
-        for projection in self.projections:
-            last = {p: (at.last_applied, at.fingerprint) for p, at in projection.progress().items()}
+        for projection in self._reads_for:
+            progress = self._progress_of(projection).items()
+            last = {p: (at.last_applied, at.fingerprint) for p, at in progress}
             unseen = {p: (-1, "") for p in range(self._log.partitions) if p not in last}
             if (wanted := {**last, **unseen}) not in checked:
                 check_continuity(self._log, last_applied=wanted)
@@ -119,22 +196,31 @@ class Projector:
     def _next_to_apply(self) -> dict[int, int]:
         """Return where the projection that is furthest behind goes on, in each partition."""
         starts = dict.fromkeys(range(self._log.partitions), 0)
-        if not self.projections:
+        if not self._reads_for:
             return starts
-        progress = [projection.progress() for projection in self.projections]
+        progress = [self._progress_of(projection) for projection in self._reads_for]
         return {
             partition: min(p[partition].next_to_apply if partition in p else 0 for p in progress)
             for partition in starts
         }
 
+    def _progress_of(self, projection: Projection) -> Mapping[int, Progress]:
+        with self.noting_damage(projection):
+            return projection.progress()
+
     def _apply(self, records: Sequence[LogRecord]) -> None:
         batch = decoded(records, self._codec)
         failure: MnemologError | None = None
-        for projection in self.projections:
+        for projection in self._reads_for:
             try:
-                projection.apply(batch)
-                self._release_skipped(projection, batch)
+                with self.noting_damage(projection):
+                    projection.apply(batch)
+                    self._release_skipped(projection, batch)
+                self._rest_of(projection).succeeded()
             except StoreUnavailable as error:
+                self._rest_of(projection).failed(error)
+                failure = failure or error
+            except Damaged as error:
                 failure = failure or error
         if failure is not None:
             self.rewind()

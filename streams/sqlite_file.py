@@ -1,6 +1,6 @@
-"""The embedded log's file: its tables, its connections, and SQLite's errors in our words.
+"""The embedded log's file: its tables and its connections.
 
-Only this module names SQLite's exceptions and result codes. Tenant, partition count and format
+Tenant, partition count and format
 are fixed when the file is made, and compared whenever it is opened.
 """
 
@@ -12,16 +12,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mnemolog.schemas.errors import (
     InvalidSetting,
     LogDamaged,
     LogUnavailable,
-    MnemologError,
+    NewerRelease,
     NotFound,
-    StoreUnavailable,
 )
+from mnemolog.schemas.refusals import refused
+from mnemolog.streams.sqlite_errors import is_busy, speaking_of
+from mnemolog.streams.sqlite_wal import TORN_COMMITS_MAX, commits_lost
 
 FORMAT: Final = 1  # PRAGMA user_version
 APPLICATION: Final = 0x6D6E656D  # PRAGMA application_id, "mnem"
@@ -36,6 +38,7 @@ PARTITION_SHIFT: Final = 48  # place = partition << 48 | offset
 PARTITIONS_MAX: Final = 1_024
 _PAUSE_SECONDS: Final = 0.02
 
+INDEX: Final = "CREATE UNIQUE INDEX once ON records (identity, content)"
 _TABLES: Final = """
 CREATE TABLE log (
     tenant TEXT NOT NULL,
@@ -57,7 +60,6 @@ CREATE TABLE records (
     identity BLOB,             -- of (key, source, id)
     content BLOB               -- of what the event says
 );
-CREATE UNIQUE INDEX once ON records (identity, content);
 CREATE VIEW readable AS
     SELECT place >> 48 AS "partition", place & 0xFFFFFFFFFFFF AS "offset",
            datetime(recorded_at / 1000000, 'unixepoch') AS recorded_at,
@@ -96,8 +98,9 @@ def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: boo
     """Return the log's file at *path*, made first where there is none.
 
     *partitions* is what the file must have, or None for what it has, or 1 for a new one. Raises
-    InvalidSetting for another log's file, NotFound for none when *read_only*, StoreUnavailable
-    where disk or rights are in the way, LogDamaged for a file that SQLite can't read.
+    InvalidSetting for another log's file, NewerRelease for one of a later format, NotFound for
+    none when *read_only*, LogUnavailable where disk or rights are in the way, LogDamaged for a
+    file that SQLite can't read, or of which it would drop acknowledged commits.
     """
     if read_only and not path.exists():
         raise NotFound("log", str(path))
@@ -105,6 +108,7 @@ def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: boo
         raise InvalidSetting("partitions", partitions, f"1 to {PARTITIONS_MAX}")
     if not read_only:
         _make_folder(path)
+        _refuse_lost_commits(path)
     immutable = read_only and _can_not_change(path)
     with (
         speaking_of(path),
@@ -130,7 +134,42 @@ def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreUnavailable(str(path), f"its folder can't be made: {error}") from error
+        refusal = refused(str(path.parent), error)
+        reason = f"its folder can't be made: {refusal.reason}"
+        raise LogUnavailable(str(path), reason, hint=refusal.hint) from error
+
+
+def _refuse_lost_commits(path: Path) -> None:
+    """Raise LogDamaged where acknowledged commits can't be read; the first write would drop them.
+
+    The connection that only reads, and is closed last, keeps SQLite from tidying up.
+    """
+    wal = path.with_name(path.name + "-wal")
+    if not path.is_file() or not wal.is_file() or not wal.stat().st_size:
+        return
+    with (
+        speaking_of(path),
+        contextlib.closing(_connected(path, read_only=True, immutable=False)) as reading,
+    ):
+        reading.execute("BEGIN")
+        _refuse_a_later_format(reading, path)
+        with (
+            contextlib.closing(_connected(path, read_only=False, immutable=False)) as writing,
+            transaction(writing, wait_seconds=OPEN_SECONDS_MAX),
+        ):
+            lost = commits_lost(path)
+        if lost > TORN_COMMITS_MAX:
+            reason = f"{lost} commits behind {_where_it_ends(reading)} can't be read"
+            raise LogDamaged(str(wal), f"{reason}; nothing was changed")
+
+
+def _where_it_ends(connection: sqlite3.Connection) -> str:
+    """Return up to where the log can be read, for a message."""
+    try:
+        ends = connection.execute("SELECT partition, end - 1 FROM ends ORDER BY partition")
+        return ", ".join(f"{partition}@{last}" for partition, last in ends) or "its beginning"
+    except sqlite3.Error:
+        return "its beginning"
 
 
 def _can_not_change(path: Path) -> bool:
@@ -165,7 +204,7 @@ def _make_durable(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() > deadline:
+            if not is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_SECONDS)
     connection.execute("PRAGMA synchronous = FULL")
@@ -180,7 +219,7 @@ def _create(connection: sqlite3.Connection, path: Path, *, tenant: str, partitio
     with transaction(connection, wait_seconds=OPEN_SECONDS_MAX):
         if not _is_new(connection):
             return
-        for statement in _TABLES.split(";\n"):
+        for statement in (*_TABLES.split(";\n"), INDEX):
             connection.execute(statement)
         connection.execute("INSERT INTO log VALUES (?, ?)", (tenant, partitions))
         rows = [(partition, 0, 0) for partition in range(partitions)]
@@ -206,10 +245,7 @@ def _checked(
     """Return how many partitions the file has. Raises InvalidSetting where it is not as asked."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise InvalidSetting("log", str(path), "this file is no log of mnemolog's")
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found > FORMAT:
-        limit = f"format {found} is newer than this mnemolog, which reads up to {FORMAT}: upgrade"
-        raise InvalidSetting("log", str(path), limit)
+    _refuse_a_later_format(connection, path)
     owner, there = connection.execute("SELECT tenant, partitions FROM log").fetchone()
     if owner != tenant:
         raise InvalidSetting("tenant", tenant, f"{path} is the log of tenant {owner!r}")
@@ -217,6 +253,12 @@ def _checked(
         limit = f"{path} has {there}, fixed when it was made; export and import to change it"
         raise InvalidSetting("partitions", partitions, limit)
     return int(there)
+
+
+def _refuse_a_later_format(connection: sqlite3.Connection, path: Path) -> None:
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found > FORMAT:
+        raise NewerRelease(str(path), f"format {found}; this one reads {FORMAT}")
 
 
 @contextmanager
@@ -244,40 +286,3 @@ def insert_while_unique(
     with contextlib.suppress(sqlite3.IntegrityError):
         connection.executemany(sql, rows)
     return connection.total_changes - before
-
-
-@contextmanager
-def speaking_of(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _translated(error, str(path)) from error
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
-def _code(error: sqlite3.Error) -> int:
-    code: Any = getattr(error, "sqlite_errorcode", 0)
-    return int(code or 0) & 0xFF  # the rest says more than we ask
-
-
-def _translated(error: sqlite3.Error, path: str) -> MnemologError:
-    code = _code(error)
-    if _is_busy(error):
-        return LogUnavailable(path, "another process kept it locked all the while")
-    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return LogDamaged(path, str(error))
-    if isinstance(error, sqlite3.ProgrammingError):
-        return LogUnavailable(path, "this handle was closed")
-    return StoreUnavailable(path, _REASONS.get(code, str(error)))
-
-
-_REASONS: Final = {
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_READONLY: "it or its folder may not be written",
-    sqlite3.SQLITE_PERM: "it or its folder may not be written",
-    sqlite3.SQLITE_CANTOPEN: "it can't be opened; may its folder be written?",
-}

@@ -21,7 +21,9 @@ from mnemolog.streams.admission import check_partitions, check_records
 from mnemolog.streams.clock import Clock, system_clock
 from mnemolog.streams.group_commit import GroupCommit, Insert
 from mnemolog.streams.log import APPEND_SECONDS_MAX, topic_of
-from mnemolog.streams.sqlite_file import LogFile, open_file, speaking_of, transaction
+from mnemolog.streams.sqlite_checking import LogDamage, damage_of, mend_index
+from mnemolog.streams.sqlite_errors import speaking_of
+from mnemolog.streams.sqlite_file import LogFile, open_file, transaction
 from mnemolog.streams.sqlite_reader import SQLiteReader, first_at, start_of
 from mnemolog.streams.sqlite_records import SELECTED, Inserting, place_of, records_of
 from mnemolog.streams.sqlite_watch import CommitWatch
@@ -123,6 +125,14 @@ class SQLiteLog:
                 self._file.check_in_place()
                 return False
             self._watch.sleep(mark, self._version, deadline=deadline)
+
+    def damage(self) -> LogDamage:
+        """Read the whole log, and return which records are not what was appended."""
+        return damage_of(self._file)
+
+    def mend_index(self) -> None:
+        """Write the index of identities anew from the records. Raises LogDamaged if in vain."""
+        mend_index(self._file)
 
     def close(self) -> None:
         """Wait for the commit that runs, and let go of the file."""

@@ -12,7 +12,8 @@ from mnemolog.schemas.errors import Damaged
 from mnemolog.schemas.records import LogRecord
 from mnemolog.streams.admission import check_reach
 from mnemolog.streams.budget import ReadBudget, rotated
-from mnemolog.streams.sqlite_file import LogFile, speaking_of
+from mnemolog.streams.sqlite_errors import speaking_of
+from mnemolog.streams.sqlite_file import LogFile
 from mnemolog.streams.sqlite_records import SELECTED, place_of, records_of
 from mnemolog.streams.sqlite_watch import CommitWatch
 

@@ -13,6 +13,7 @@ from typing import Final
 import duckdb
 
 from mnemolog.schemas.errors import Damaged, StoreUnavailable
+from mnemolog.schemas.refusals import HINT_FULL, HINT_IN_THE_WAY, HINT_RIGHTS, refused
 
 MEMORY_LIMIT: Final = "1GB"  # of the writer; what needs more is spilt beside the file
 THREADS: Final = 1  # a second one gains nothing and takes from the other projections
@@ -99,9 +100,11 @@ def speaking_of(store: Path | str) -> Iterator[None]:
             raise
         if _is_damage(error):
             raise Damaged(str(store), _first_line(error)) from error
-        raise StoreUnavailable(str(store), _first_line(error)) from error
-    except (OSError, MemoryError) as error:
-        raise StoreUnavailable(str(store), str(error)) from error
+        raise StoreUnavailable(str(store), _first_line(error), hint=_hint(error)) from error
+    except OSError as error:
+        raise refused(str(store), error) from error
+    except MemoryError as error:
+        raise StoreUnavailable(str(store), f"out of memory: {error}") from error
 
 
 def is_of_a_row(error: Exception) -> bool:
@@ -119,6 +122,20 @@ def _is_damage(error: duckdb.Error) -> bool:
     if isinstance(error, duckdb.InternalError | duckdb.FatalException):
         return True
     return any(word in str(error).lower() for word in _DAMAGE)
+
+
+def _hint(error: duckdb.Error) -> str | None:
+    return next((hint for words, hint in _HINTS.items() if words in str(error)), None)
+
+
+_HINTS: Final = {
+    "No space left": HINT_FULL,
+    "File too large": HINT_FULL,
+    "Disk quota": HINT_FULL,
+    "Permission denied": HINT_RIGHTS,
+    "Read-only file system": HINT_RIGHTS,
+    "Is a directory": HINT_IN_THE_WAY,
+}
 
 
 def _first_line(error: duckdb.Error) -> str:

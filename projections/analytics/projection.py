@@ -217,8 +217,8 @@ def _formed(batch: Batch, step: Step) -> Sequence[FormedMemory]:
 
 def _refuse_remains(path: Path) -> None:
     """Raise Damaged for what DuckDB might take for a new database."""
-    if path.exists() and path.stat().st_size == 0:
-        raise Damaged(str(path), "it is empty")
+    if path.exists() and (not path.is_file() or path.stat().st_size == 0):
+        raise Damaged(str(path), "it is empty" if path.is_file() else "it is no file")
     if not path.exists() and path.with_name(f"{path.name}.wal").exists():
         raise Damaged(str(path), "only its write-ahead log is left")
 

@@ -4,7 +4,6 @@ The live file is never copied as a file: closing any handle of it would drop Duc
 Only the serving generation publishes by itself, so that a build beside it stays unseen.
 """
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -29,7 +28,7 @@ from mnemolog.projections.analytics.publishing import (
 )
 from mnemolog.projections.analytics.tables import RELATIONS, TABLES, create_tables, create_views
 from mnemolog.projections.fault_points import reached
-from mnemolog.projections.generations import Generations
+from mnemolog.projections.generations import Generations, clear_the_way
 from mnemolog.projections.projection import Place
 from mnemolog.schemas.errors import Damaged
 
@@ -65,8 +64,12 @@ class Publisher:
         self._last_seconds = 0.0
 
     def publish_if_due(self, applied: Mapping[int, int]) -> None:
-        """Publish if somebody waits for what is there, a forget is unpublished, or it is time."""
+        """Publish if somebody waits for what is there, a forget is unpublished, or it is time.
+
+        Raises NoRoom where the disk is too full for another copy of the tables.
+        """
         if self._is_serving() and applied and self._is_due(applied):
+            self._place.room.check(self._folder, "publishing")
             began = self._now()
             self.publish(self._folder)
             self._forgets_are_published()
@@ -124,9 +127,8 @@ class Publisher:
             cursor.close()
         reached("analytics.draft-written")
         for relation in RELATIONS:
-            written = _parquet_draft(target, relation)
-            os.replace(written, target / PARQUET / f"{relation}.parquet")  # noqa: PTH105 - 2
-        draft.replace(target / FILE)  # 3
+            _put(_parquet_draft(target, relation), target / PARQUET / f"{relation}.parquet")  # 2
+        _put(draft, target / FILE)  # 3
         reached("analytics.published")
 
     def _write_drafts(self, cursor: duckdb.DuckDBPyConnection, target: Path, draft: Path) -> None:
@@ -153,6 +155,11 @@ class Publisher:
         finally:
             cursor.execute("USE live")
             cursor.execute("DETACH draft")
+
+
+def _put(draft: Path, path: Path) -> None:
+    clear_the_way(path)
+    draft.replace(path)
 
 
 def _parquet_draft(target: Path, relation: str) -> Path:

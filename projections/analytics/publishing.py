@@ -13,12 +13,15 @@ another's; what is lost all the same is made good by the next publish of an idle
 """
 
 import os
+import stat
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from mnemolog.projections.analytics.duckdb_store import instance, quoted, speaking_of
+from mnemolog.projections.generations import clear_the_way
+from mnemolog.schemas.errors import Damaged
 from mnemolog.schemas.positions import Token
 
 PUBLISHED: Final = "published"
@@ -48,15 +51,16 @@ def request_publish(tenant_folder: Path, token: Token) -> None:
     folder = published_folder(tenant_folder)
     with speaking_of(folder / REQUEST):
         folder.mkdir(parents=True, exist_ok=True)
+        clear_the_way(folder / REQUEST)
         with (folder / REQUEST).open("ab", buffering=0) as file:
-            file.write(f"{token}\n".encode())
+            file.write(f"\n{token}\n".encode())  # behind a torn line, too
 
 
 def requested(folder: Path) -> list[Token]:
     """Return what is asked for in the published *folder*; a torn line asks for nothing."""
     try:
         lines = (folder / REQUEST).read_text(encoding="utf-8", errors="replace").split("\n")
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         return []
     tokens = []
     for line in lines[:-1]:
@@ -89,6 +93,8 @@ def published_state(tenant_folder: Path) -> tuple[str, Mapping[int, int]]:
         found = os.stat(path)  # noqa: PTH116 - its numbers name the file
     except FileNotFoundError:
         return "", {}
+    if not stat.S_ISREG(found.st_mode):
+        raise Damaged(str(path), "it is no file")
     return _state_in(path, (found.st_ino, found.st_mtime_ns, found.st_size))
 
 

@@ -40,7 +40,7 @@ class LanceMaintenance:
     """Looks after *index*. *scrub_is_due* and *scrubbed* keep what was forgotten in mind.
 
     *tell* hears the error of a run that failed, and None with the bytes of what is served after
-    one that did something.
+    one that did something. *check_room* raises where the disk is too full to write rows anew.
     """
 
     def __init__(
@@ -50,12 +50,14 @@ class LanceMaintenance:
         scrub_is_due: Callable[[], bool],
         scrubbed: Callable[[], None],
         tell: Callable[[str | None, int], None] = lambda _error, _live_bytes: None,
+        check_room: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._index = index
         self._scrub_is_due = scrub_is_due
         self._scrubbed = scrubbed
         self._tell = tell
+        self._check_room = check_room
         self._clock = clock
         self._look_at = float("-inf")
         self._scrub_at = float("-inf")
@@ -80,8 +82,10 @@ class LanceMaintenance:
     def _run(self) -> None:
         table = self._index.table
         if self._clock() >= self._scrub_at and self._scrub_is_due():
+            self._check_room()
             self._scrub(table)
         elif self._is_grown(table) or self._has_old_versions(table):
+            self._check_room()
             self._compact(table)
         self._index_vectors(table)
         if self._has_compacted:

@@ -94,6 +94,7 @@ class MemoriesProjection:
             scrub_is_due=self._settings.scrub_is_due,
             scrubbed=self._settings.scrubbed,
             tell=self._note_upkeep,
+            check_room=lambda: place.room.check(place.folder, "compaction"),
         )
 
     @classmethod

@@ -9,13 +9,18 @@ import threading
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mnemolog.projections.generations import described
-from mnemolog.projections.kinds import MEMORIES, Kind, kinds
+from mnemolog.error_log import ErrorLog
+from mnemolog.folder import check_format, note_format
+from mnemolog.projections.generations import Generations, described
+from mnemolog.projections.kinds import MEMORIES, NAMES, Kind, kinds
 from mnemolog.projections.lease import Lease
+from mnemolog.projections.room import Room
 from mnemolog.projections.shelf import Shelf
+from mnemolog.renewing import Renewal, started
 from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.errors import (
     Damaged,
@@ -24,20 +29,20 @@ from mnemolog.schemas.errors import (
     LogReplaced,
     LogUnavailable,
     NeedsRebuild,
+    NewerRelease,
 )
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.blobs import BlobStore, InMemoryBlobs
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.file_blobs import FileBlobs
-from mnemolog.streams.log import Log
+from mnemolog.streams.log import Log, topic_of
 from mnemolog.streams.memory_log import InMemoryLog
-from mnemolog.streams.opening import open_log
+from mnemolog.streams.opening import LOG_FILE, open_log
 from mnemolog.streams.projecting import Projector
 from mnemolog.streams.publishing import Publisher
 
 if TYPE_CHECKING:
     from mnemolog.projections.memories.embedding import Embedder
-    from mnemolog.projections.projection import Projection
 
 LEASE_FILE: Final = "projector.lock"
 LOG_FOLDER: Final = "log"
@@ -72,11 +77,16 @@ class Engine:
         self.folder = settings.tenant_folder(data.absolute())
         self.read_only = read_only
         self._projects = projects and not read_only
+        self.errors = ErrorLog(self.folder, now=present)
+        self.room = Room(settings.disk_warn_share, settings.disk_refuse_share)
+        check_format(self.folder)
         self.log = self._opened_log()
         self.codec = self._codec()
         self.blobs = self._blob_store()
         self.publisher = self._publisher()
-        self.shelf = Shelf(self.folder, settings.tenant, self.log.topic, self.log.partitions)
+        self.shelf = Shelf(
+            self.folder, settings.tenant, self.log.topic, self.log.partitions, self.room
+        )
         self._taking = threading.Lock()
         self._closed = False
         self.lease: Lease | None = None
@@ -84,7 +94,7 @@ class Engine:
         self._kept: object = None  # what a thread that did not stop still uses
         self.maintaining = threading.Lock()  # one rebuild or verify at a time
         try:
-            with suppress(NeedsRebuild):  # appending goes on; whoever waits hears it
+            with suppress(NeedsRebuild, NewerRelease):  # appending goes on; whoever waits hears it
                 self.take_over()
         except BaseException:
             self.close()
@@ -145,6 +155,8 @@ class Engine:
     def _opened_log(self) -> Log:
         if self.settings.is_in_memory and not self.settings["log"]:
             return InMemoryLog(self.settings.tenant, partitions=self.settings.partitions or 1)
+        if not self.settings["log"] and not self.read_only and not self._rebuilding:
+            self._refuse_a_lost_log()
         return open_log(
             self.settings["log"] or None,
             folder=self.folder / LOG_FOLDER,
@@ -152,6 +164,20 @@ class Engine:
             partitions=self.settings.partitions,
             read_only=self.read_only,
         )
+
+    def _refuse_a_lost_log(self) -> None:
+        """Raise LogReplaced where a new log would be made beside what was built from a former one.
+
+        Whoever wants that rebuilds all on purpose.
+        """
+        path = self.folder / LOG_FOLDER / LOG_FILE
+        if path.exists() and (not path.is_file() or path.stat().st_size):
+            return
+        built = [name for name in NAMES if Generations(self.folder / name).serving() is not None]
+        if built:
+            topic, reason = topic_of(self.settings.tenant), f"{path} is gone; {', '.join(built)}"
+            reason = f"{reason} were built from it and are still here"
+            raise LogReplaced(topic, partition=0, offset=0, reason=reason)
 
     def _blob_store(self) -> BlobStore:
         """Return where the blobs are: beside the log, or in a folder that machines share.
@@ -189,36 +215,47 @@ class Engine:
         except LeaseHeld:
             return
         try:
-            self.dispatcher = self._started(lease.epoch)
+            self.dispatcher = self._started(lease)
         except BaseException:
             lease.release()
             raise
         self.lease = lease
 
-    def _started(self, epoch: int) -> Dispatcher:
-        projections: list[Projection] = []
+    def _started(self, lease: Lease) -> Dispatcher:
+        every = self.kinds()
+        opening = [kind for kind in every.values() if self._is_to_open(kind)]  # or none of them
+        note_format(self.folder)
+        projector = Projector(self.log, self.codec, [])
+        renewal = Renewal(self.shelf, self.kinds, epoch=lease.epoch)
         try:
-            for kind in self.kinds().values():
-                projections.extend(self._serving(kind, epoch))
-            projector = Projector(self.log, self.codec, projections)
-            projector.start()
+            for kind in opening:
+                projector.projections.append(
+                    self.shelf.open_serving(
+                        kind, epoch=lease.epoch, thorough=lease.is_after_a_death
+                    )
+                )
+            started(projector, renewal)
         except BaseException:
-            for projection in projections:
+            for projection in projector.projections:
                 projection.close()
             raise
-        dispatcher = Dispatcher(self.log, projector)
+        tell = partial(self.errors.note, where="projecting")
+        dispatcher = Dispatcher(self.log, projector, renewed=renewal, tell=tell)
         dispatcher.start()
         return dispatcher
 
-    def _serving(self, kind: Kind, epoch: int) -> "list[Projection]":
-        if kind.name not in self._rebuilding:
-            return [self.shelf.open_serving(kind, epoch=epoch)]
-        if self.shelf.generations(kind.name).serving() is None:
-            return []
+    def _is_to_open(self, kind: Kind) -> bool:
+        """Say whether what serves is opened; raise if it is not this process's to write."""
         try:
-            return [self.shelf.open_serving(kind, epoch=epoch)]
+            self.shelf.check(kind)
+        except NewerRelease:
+            raise
         except (InvalidSetting, LogReplaced):
-            return []  # of another fold, embedder or log: the rebuild replaces it
+            if kind.name not in self._rebuilding:
+                raise
+            return False  # of another fold, embedder or log: the rebuild replaces it
+        is_there = self.shelf.generations(kind.name).serving() is not None
+        return is_there or kind.name not in self._rebuilding
 
     def _close_projections(self, last: ExitStack) -> None:
         """Stop the dispatcher; let go of projections and lease once its thread has ended.

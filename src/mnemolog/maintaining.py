@@ -12,6 +12,7 @@ from mnemolog.projections.projection import Projection
 from mnemolog.replay.comparing import Comparison, compare
 from mnemolog.replay.rebuilding import Built, Tell, built, fold, follow_up
 from mnemolog.schemas.errors import Damaged, InvalidSetting, LeaseHeld, StoreUnavailable
+from mnemolog.sizes import bytes_below
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.projecting import Projector
 
@@ -36,7 +37,7 @@ def rebuild(engine: Engine, names: Iterable[str], *, tell: Tell) -> list[Rebuilt
 
     What the log says holds: a generation that differed from the rebuilt one is replaced, and
     the difference is in the answer. Raises LeaseHeld if another process keeps this folder,
-    Parked, HistoryLost, StoreUnavailable.
+    Parked, HistoryLost, StoreUnavailable, NoRoom on a disk that is too full.
     """
     dispatcher = _owned(engine)
     every = engine.kinds()
@@ -131,6 +132,10 @@ def _drop(engine: Engine, fresh: Built) -> None:
 
 def _built(engine: Engine, kind: Kind, *, tell: Tell) -> Built:
     assert engine.lease is not None
+    serving = engine.shelf.generations(kind.name).serving()
+    engine.room.check(
+        engine.folder, f"building {kind.name} anew", bytes_wanted=bytes_below(serving)
+    )
     return built(
         kind,
         shelf=engine.shelf,

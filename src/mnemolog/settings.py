@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from mnemolog.projections.room import REFUSE_SHARE, WARN_SHARE
 from mnemolog.schemas.cutting import DATA_URI_BYTES_MAX, TEXT_BYTES_MAX, Sizes
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.ids import check_tenant, encoded_name
@@ -41,6 +42,16 @@ KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
         "of a data URI that stays in its event",
     ),
     "record_recalls": ("MNEMOLOG_RECORD_RECALLS", "yes", "append memory.recalled after an answer"),
+    "disk_warn_percent": (
+        "MNEMOLOG_DISK_WARN_PERCENT",
+        str(round(100 * WARN_SHARE)),
+        "used, from which on status warns",
+    ),
+    "disk_refuse_percent": (
+        "MNEMOLOG_DISK_REFUSE_PERCENT",
+        str(round(100 * REFUSE_SHARE)),
+        "used, from which on rebuilds and maintenance refuse; appends go on",
+    ),
 }
 
 
@@ -117,6 +128,16 @@ class Settings:
         """Whether a recall is appended as an event afterwards."""
         return self["record_recalls"] == "yes"
 
+    @property
+    def disk_warn_share(self) -> float:
+        """From which used share of the disk on `status` warns."""
+        return int(self["disk_warn_percent"]) / 100
+
+    @property
+    def disk_refuse_share(self) -> float:
+        """From which used share of the disk on work that can wait does."""
+        return int(self["disk_refuse_percent"]) / 100
+
     def tenant_folder(self, data: Path) -> Path:
         """Return the tenant's folder below *data*."""
         return data / encoded_name(self.tenant)
@@ -137,6 +158,8 @@ class Settings:
         self._check_number("blob_data_uri_bytes", least=least, most=EVENT_BYTES_MAX)
         if self["blobs_folder"] and not _is_path(self["blobs_folder"]):
             raise InvalidSetting("blobs_folder", self["blobs_folder"], "a folder")
+        for name in ("disk_warn_percent", "disk_refuse_percent"):
+            self._check_number(name, least=1, most=100)
         for name in ("blobs", "record_recalls"):
             if self[name] not in {"yes", "no"}:
                 raise InvalidSetting(name, self[name], "yes or no")

@@ -1,20 +1,27 @@
 """How a tenant stands: its log, who keeps its projections, how far each of them is."""
 
-import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.ledgers import applied, counts_in, index_upkeep, vectors_outstanding
 from mnemolog.projections.kinds import MEMORIES, NAMES
-from mnemolog.projections.lease import holder
+from mnemolog.projections.lease import look
 from mnemolog.projections.memories.state_schema import INDEX_FOLDER
+from mnemolog.projections.room import Room, Usage
+from mnemolog.schemas.errors import Damaged, StoreUnavailable
+from mnemolog.sizes import bytes_below
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one projection stands; positions are offsets by partition."""
+    """How one projection stands; positions are offsets by partition.
+
+    `trouble` says why its store could not be read; then the numbers are those of nothing.
+    """
 
     name: str
     generation: str | None
@@ -24,6 +31,7 @@ class Standing:
     foreign: int
     repeats: int
     bytes: int
+    trouble: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,7 @@ class IndexStanding:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a tenant stands at one moment."""
+    """How a tenant stands at one moment; `warnings` are what an operator should look at."""
 
     tenant: str
     folder: str
@@ -53,6 +61,8 @@ class Status:
     projections: tuple[Standing, ...]
     index: IndexStanding | None
     disk_free_bytes: int
+    disk_used_percent: int
+    warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -62,21 +72,55 @@ class Status:
 def status(engine: Engine) -> Status:
     """Return how the tenant of *engine* stands."""
     ends = engine.log.ends()
+    usage = engine.room.usage_of(engine.folder)
+    projections = tuple(_standing(engine, name, ends) for name in NAMES)
     return Status(
         tenant=engine.settings.tenant,
         folder=str(engine.folder),
         topic=engine.log.topic,
         partitions=engine.log.partitions,
         ends=ends,
-        keeper="this process" if engine.is_owner else holder(engine.folder / LEASE_FILE),
-        vectors_outstanding=vectors_outstanding(engine),
-        projections=tuple(_standing(engine, name, ends) for name in NAMES),
-        index=index_standing(engine),
-        disk_free_bytes=shutil.disk_usage(_existing(engine.folder)).free,
+        keeper="this process" if engine.is_owner else str(look(engine.folder / LEASE_FILE)),
+        vectors_outstanding=_or_none(lambda: vectors_outstanding(engine)) or 0,
+        projections=projections,
+        index=_or_none(lambda: index_standing(engine)),
+        disk_free_bytes=usage.free,
+        disk_used_percent=round(100 * usage.share),
+        warnings=(*disk_warnings(engine.room, usage), *_damages(projections)),
     )
 
 
+def disk_warnings(room: Room, usage: Usage) -> tuple[str, ...]:
+    """Return what to say of a disk of this *usage*: nothing below the first mark of *room*."""
+    if usage.share < room.warn_share:
+        return ()
+    used = f"{usage.share:.0%} of the disk is used"
+    if usage.share < room.refuse_share:
+        return (f"{used}: make room before {room.refuse_share:.0%}",)
+    return (f"{used}: rebuilds, compaction and publishing wait for room; appends go on",)
+
+
+def _damages(projections: tuple[Standing, ...]) -> list[str]:
+    return [f"{one.name}: {one.trouble}" for one in projections if one.trouble is not None]
+
+
+def _or_none(ask: Callable[[], T]) -> T | None:
+    """Return what *ask* says, or None where a store can't be read: its projection tells why."""
+    try:
+        return ask()
+    except (Damaged, StoreUnavailable):
+        return None
+
+
 def _standing(engine: Engine, name: str, ends: dict[int, int]) -> Standing:
+    try:
+        return _standing_of(engine, name, ends)
+    except (Damaged, StoreUnavailable) as error:
+        behind = sum(ends.values())
+        return Standing(name, None, {}, behind, 0, 0, 0, 0, trouble=str(error))
+
+
+def _standing_of(engine: Engine, name: str, ends: dict[int, int]) -> Standing:
     serving = engine.shelf.generations(name).serving()
     last = dict(applied(engine, name))
     counts = counts_in(engine, name)
@@ -88,7 +132,7 @@ def _standing(engine: Engine, name: str, ends: dict[int, int]) -> Standing:
         parked=counts.get("parked", 0),
         foreign=counts.get("foreign", 0),
         repeats=counts.get("repeats", 0),
-        bytes=_bytes_below(serving),
+        bytes=bytes_below(serving),
     )
 
 
@@ -98,21 +142,5 @@ def index_standing(engine: Engine) -> IndexStanding | None:
     if serving is None:
         return None
     kept = index_upkeep(engine)
-    size = _bytes_below(serving / INDEX_FOLDER)
+    size = bytes_below(serving / INDEX_FOLDER)
     return IndexStanding(size, kept.live_bytes, kept.failures, kept.error)
-
-
-def _bytes_below(folder: Path | None) -> int:
-    if folder is None:
-        return 0
-    sizes = 0
-    for path in folder.rglob("*"):
-        try:
-            sizes += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            continue  # compacted away since it was listed
-    return sizes
-
-
-def _existing(folder: Path) -> Path:
-    return folder if folder.exists() else _existing(folder.parent)

@@ -13,7 +13,7 @@ from mnemolog import asked as check
 from mnemolog.engine import Engine
 from mnemolog.ledgers import applied, parked_at
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.schemas.errors import Parked, StoreUnavailable, TimedOut
+from mnemolog.schemas.errors import Damaged, Parked, StoreUnavailable, TimedOut
 from mnemolog.schemas.positions import Position, Token
 
 WAIT_SECONDS: Final = 60.0
@@ -33,8 +33,8 @@ def wait_for(
     """Return once every one of *projections* has applied what *token* covers.
 
     With *vectors* also once the vectors are there, or known to be impossible. *tell* hears now
-    and then how many seconds it has waited. Raises TimedOut, or Parked if an event that *token*
-    names could not be applied.
+    and then how many seconds it has waited. Raises TimedOut, Parked if an event that *token*
+    names could not be applied, or NoRoom where analytics wait for a disk that is too full.
     """
     check.token(token)
     check.seconds(timeout_seconds)
@@ -67,7 +67,13 @@ def _until(engine: Engine, is_so: Callable[[], bool], *, what: str, timeout_seco
 
 
 def _covers(engine: Engine, name: str, token: Token, *, vectors: bool) -> bool:
-    return token.is_covered_by(applied(engine, name, vectors=vectors and name == MEMORIES))
+    if name != ANALYTICS:
+        return token.is_covered_by(applied(engine, name, vectors=vectors and name == MEMORIES))
+    with suppress(Damaged):  # what is published is published anew
+        if token.is_covered_by(applied(engine, name)):
+            return True
+    engine.room.check(engine.folder, "publishing")
+    return False
 
 
 def _raise_if_parked(engine: Engine, name: str, token: Token) -> None:

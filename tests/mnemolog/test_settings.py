@@ -29,6 +29,8 @@ def test_what_nobody_set_has_its_default():
         "blob_text_bytes": "262144",
         "blob_data_uri_bytes": "65536",
         "record_recalls": "yes",
+        "disk_warn_percent": "80",
+        "disk_refuse_percent": "95",
     }
     assert {one.origin for one in settings.found.values()} == {"default"}
     assert (settings.partitions, settings.records_recalls) == (None, True)
@@ -48,6 +50,8 @@ def test_what_nobody_set_has_its_default():
         ("blob_text_bytes", "16384", "1048576"),
         ("blob_data_uri_bytes", "4096", "1048576"),
         ("record_recalls", "no", "yes"),
+        ("disk_warn_percent", "70", "90"),
+        ("disk_refuse_percent", "90", "100"),
     ],
 )
 def test_an_argument_goes_before_the_environment_which_goes_before_the_default(

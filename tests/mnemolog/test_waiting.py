@@ -1,5 +1,6 @@
 """Waiting for what was appended: it comes, or it is said why it does not."""
 
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -25,7 +26,8 @@ NOW = datetime(2030, 1, 1, tzinfo=UTC)
 def append_of_ours_that_is_broken(mem, *, agent="ops-1", event_id="broken-1", key=None):
     """Append an event of ours without what it must have, as a careless publisher may."""
     draft = Draft(model=_observation(), fields={"text": "x"}, agent=agent, id=event_id)
-    event, envelope = mem.engine.publisher._built(draft)
+    publisher = mem.engine.publisher
+    event, envelope = publisher._built(draft, publisher._present())
     envelope = envelope if key is None else replace(envelope, key=key)
     record = mem.engine.publisher.record(event, envelope)
     document = parse_json(record.value)
@@ -121,10 +123,9 @@ def test_who_waits_hears_that_the_log_was_replaced(tmp_path):
     engine = SQLiteEngine(tmp_path / "default" / "log")
     with opened(tmp_path, agent="ops-1") as mem:
         mem.wait_for(mem.observe("the first history").token)
-    for path in engine.path.parent.glob("log.db*"):
-        path.unlink()
-    with opened(tmp_path, projects=False, agent="ops-1") as mem:
+    with opened(tmp_path / "other", projects=False, agent="ops-1") as mem:
         mem.observe("another history")
+    shutil.copytree(tmp_path / "other" / "default" / "log", engine.path.parent, dirs_exist_ok=True)
     with pytest.raises(LogReplaced):
         opened(tmp_path)
 

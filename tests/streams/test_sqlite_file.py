@@ -14,6 +14,7 @@ from mnemolog.schemas.errors import (
     InvalidSetting,
     LogDamaged,
     LogUnavailable,
+    NewerRelease,
     NotFound,
     ReadOnly,
     StoreUnavailable,
@@ -55,8 +56,9 @@ def test_a_newer_format_is_refused_with_what_to_do(open_sqlite, path):
     open_sqlite(path).close()
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 2")
-    with pytest.raises(InvalidSetting, match=r"format 2 is newer.*upgrade"):
+    with pytest.raises(NewerRelease, match=r"later release: format 2; this one reads 1") as raised:
         open_sqlite(path)
+    assert "Upgrade" in raised.value.hint
 
 
 def test_somebody_elses_database_is_refused_and_left_as_it_was(open_sqlite, tmp_path):
@@ -167,7 +169,7 @@ except MnemologError as error:
 
 
 @pytest.mark.parametrize(
-    ("mode", "answer"), [("append", "StoreUnavailable .* may not be written"), ("read", "1")]
+    ("mode", "answer"), [("append", "LogUnavailable .* may not be written"), ("read", "1")]
 )
 def test_a_folder_that_may_not_be_written_can_be_read_and_the_error_says_so(mode, answer):
     with tempfile.TemporaryDirectory() as name:

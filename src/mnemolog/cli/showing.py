@@ -101,7 +101,7 @@ def status(
     if as_json:
         say_json(found.to_dict())
         return
-    records = sum(found.ends.values())
+    records, free = sum(found.ends.values()), found.disk_free_bytes / 2**30
     say_pairs(
         {
             "tenant": found.tenant,
@@ -110,7 +110,8 @@ def status(
             "kept by": found.keeper,
             "vectors outstanding": found.vectors_outstanding,
             **({"index": _index(found.index)} if found.index else {}),
-            "disk free": f"{found.disk_free_bytes / 2**30:.1f} GiB",
+            "disk": f"{found.disk_used_percent} % used, {free:.1f} GiB free",
+            **{f"WARNING {n}": text for n, text in enumerate(found.warnings, start=1)},
         }
     )
     columns = ("projection", "generation", "behind", "parked", "foreign", "repeats", "MiB")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -21,8 +22,8 @@ from mnemolog.cli.options import (
     User,
     opened,
 )
-from mnemolog.cli.output import bars, say, say_json
-from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
+from mnemolog.cli.output import bars, note, say, say_json
+from mnemolog.schemas.errors import InvalidEvent, InvalidSetting, NoRoom
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
@@ -161,7 +162,7 @@ def demo(
 def settle(memory: "Memory", token: "Token") -> None:
     """Wait until what *token* covers can be recalled and queried, vectors included."""
     from mnemolog.ledgers import vectors_outstanding  # noqa: PLC0415 - see `opened`
-    from mnemolog.projections.kinds import NAMES  # noqa: PLC0415
+    from mnemolog.projections.kinds import ANALYTICS, NAMES  # noqa: PLC0415
 
     with bars() as shown:
 
@@ -171,13 +172,14 @@ def settle(memory: "Memory", token: "Token") -> None:
                     "vectors outstanding", done=vectors_outstanding(memory.engine), total=None
                 )
 
-        memory.wait_for(
-            token,
-            timeout_seconds=SETTLE_SECONDS_MAX,
-            projections=NAMES,
-            vectors=True,
-            tell=tell,
+        wait = partial(
+            memory.wait_for, token, timeout_seconds=SETTLE_SECONDS_MAX, vectors=True, tell=tell
         )
+        wait(projections=[name for name in NAMES if name != ANALYTICS])
+        try:
+            wait(projections=[ANALYTICS])
+        except NoRoom as error:
+            note(f"not published: {error}\n  {error.hint}")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def put_raw(mem, value, *, key=b"ops-1", content="0" * 32):
 
 def document(mem, *, event_id, text="x"):
     draft = Draft(model=ObservationRecorded, fields={"text": text}, agent="ops-1", id=event_id)
-    built = mem.engine.publisher._built(draft)
+    built = mem.engine.publisher._built(draft, mem.engine.publisher._present())
     return parse_json(mem.engine.publisher.record(*built).value)
 
 
