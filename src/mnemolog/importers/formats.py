@@ -24,8 +24,8 @@ from mnemolog.schemas.errors import InvalidSetting
 IMPORTERS: Final[tuple[Importer, ...]] = (
     CloudEvents(),
     LoCoMo(),
-    Aider(),
     MemoryBank(),
+    Aider(),
     Codex(),
     ClaudeCode(),
     LLMLogs(),

@@ -21,8 +21,8 @@ NAMES = {
     "openai-chat",
     "openhands",
     "openhands-llm-logs",
-    "swe-agent",
     "otel",
+    "swe-agent",
     "toolbench",
 }
 
