@@ -5,7 +5,7 @@ depends on sizes that were set when each was appended. Both have a stand-in in c
 whole text, so that to forget a text is to forget it wherever it was said.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from mnemolog.projections.checkpoints.words import texts
@@ -20,7 +20,9 @@ _STAND_IN: Final = "mnemolog:text:{}"
 def said_by(recorded: RecordedEvent) -> tuple[str, ...]:
     """Return the texts by any of which *recorded* is forgotten, the long ones' stand-ins too."""
     said = texts(recorded.event)
-    return tuple(dict.fromkeys([*said, *_stand_ins(recorded, said)]))
+    if isinstance(recorded.event, MemoryForgotten):
+        return said  # what it lets go, it does not say
+    return _with_stand_ins(said, _beside(recorded).values())
 
 
 def forgotten_by(recorded: RecordedEvent) -> tuple[str, ...]:
@@ -28,28 +30,33 @@ def forgotten_by(recorded: RecordedEvent) -> tuple[str, ...]:
 
     Texts that share a head are not forgotten together.
     """
-    event = recorded.event
-    if not isinstance(event, MemoryForgotten):
+    if not isinstance(recorded.event, MemoryForgotten):
         return ()
-    heads = _heads(recorded)
-    named = (text for at, text in enumerate(event.texts) if f"/texts/{at}" not in heads)
-    return tuple(dict.fromkeys([*named, *_stand_ins(recorded, event.texts)]))
+    beside = _beside(recorded)
+    named = [text for at, text in enumerate(recorded.event.texts) if f"/texts/{at}" not in beside]
+    forgotten = [name for pointer, name in beside.items() if pointer.startswith("/texts/")]
+    return _with_stand_ins(named, forgotten)
 
 
-def _stand_ins(recorded: RecordedEvent, said: Sequence[str]) -> Iterator[str]:
-    """Yield what stands for the whole of each long text of *said*."""
-    cut: dict[str | None, list[str]] = {}  # texts that part beside the log may share a head here
-    for pointer, sha256 in _heads(recorded).items():
-        cut.setdefault(text_at(recorded.event, pointer), []).append(sha256)
+def _beside(recorded: RecordedEvent) -> dict[str, str]:
+    """Return the stand-ins of the texts of *recorded* that stand beside the log, by pointer."""
+    references = references_in(recorded.envelope.dataref)
+    return {
+        one.pointer: _STAND_IN.format(one.sha256)
+        for one in references
+        if (text_at(recorded.event, one.pointer) or "").strip()  # nothing is left of a blank one
+    }
+
+
+def _with_stand_ins(said: Iterable[str], beside: Iterable[str]) -> tuple[str, ...]:
+    said = tuple(said)
+    return tuple(dict.fromkeys([*said, *beside, *_stand_ins(said)]))
+
+
+def _stand_ins(said: Iterable[str]) -> Iterator[str]:
+    """Yield what stands for each of *said* that is so long that it may be cut elsewhere."""
     for text in said:
-        if text in cut:
-            yield from map(_STAND_IN.format, cut[text])
-        elif len(text) >= FITTED_BYTES_MIN // BYTES_A_CHARACTER:
+        if len(text) >= FITTED_BYTES_MIN // BYTES_A_CHARACTER:
             whole = blob_of(text)
             if len(whole) >= FITTED_BYTES_MIN:
                 yield _STAND_IN.format(digest_of(whole))
-
-
-def _heads(recorded: RecordedEvent) -> dict[str, str]:
-    dataref = recorded.envelope.dataref
-    return {one.pointer: one.sha256 for one in references_in(dataref)} if dataref else {}

@@ -61,9 +61,27 @@ def test_texts_of_one_event_that_share_a_head_are_each_a_reason_to_forget_it():
     assert forget(OTHER) & both
 
 
-def test_what_is_beside_the_log_and_not_said_in_words_is_no_reason_to_forget():
-    data = told(ObservationRecorded(text="see there", data={"out": HEAD}), data_out=LONG)
-    assert not forget(LONG) & set(said_by(data))
+def test_a_text_within_an_events_data_is_a_reason_wherever_it_stands_and_however_many_there_are():
+    whole = told(ObservationRecorded(text="see there", data={"out": LONG}))
+    cut = told(ObservationRecorded(text="see there", data={"out": HEAD}), data_out=LONG)
+    assert forget(LONG) & set(said_by(whole))
+    assert forget(LONG) & set(said_by(cut))
+    many = {f"out/{n}": f"{n} {LONG}" for n in range(200)}
+    data = {"out": [HEAD] * 200}
+    event = told(
+        ObservationRecorded(text="x", data=data), **{f"data/{k}": v for k, v in many.items()}
+    )
+    assert all(forget(text) & set(said_by(event)) for text in many.values())
+
+
+def test_what_forgets_a_text_does_not_say_it():
+    forgetting = told(MemoryForgotten(texts=[HEAD]), texts_0=LONG)
+    assert not set(forgotten_by(forgetting)) & set(said_by(forgetting))
+
+
+def test_nothing_stands_for_a_blank_text():
+    blank = told(ObservationRecorded(text=""), text=" " * 300_000)
+    assert said_by(blank) == ()
 
 
 def test_an_event_that_forgets_nothing_forgets_nothing():
