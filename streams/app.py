@@ -93,6 +93,7 @@ class WorkerApp(faust.App):
             broker_rebalance_timeout=SESSION_SECONDS,
             consumer_auto_offset_reset="latest",
             consumer_max_fetch_size=FETCH_BYTES_MAX,
+            consumer_metadata_max_age_ms=int(TOPICS_SECONDS * 1000),  # a topic made anew is seen
             stream_buffer_maxsize=BUFFER_EVENTS_MAX,
             stream_wait_empty=False,
             topic_disable_leader=True,

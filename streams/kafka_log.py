@@ -23,6 +23,7 @@ from mnemolog.streams.kafka_loop import CLOSE_SECONDS_MAX, KafkaLoop, started, s
 from mnemolog.streams.kafka_producers import REQUEST_MS_MAX, KafkaProducers
 from mnemolog.streams.kafka_questions import QUESTION_SECONDS_MAX, KafkaQuestions
 from mnemolog.streams.kafka_reader import STUCK_SECONDS, KafkaReader
+from mnemolog.streams.kafka_topic_id import FoundTopic, topic_id
 from mnemolog.streams.kafka_topics import TopicSettings, ensured_topic
 from mnemolog.streams.log import APPEND_SECONDS_MAX, topic_of
 
@@ -35,11 +36,13 @@ class KafkaLog:
     """One handle on a tenant's topic. Made by `open`."""
 
     def __init__(
-        self, loop: KafkaLoop, bootstrap: str, topic: str, *, partitions: int, read_only: bool
+        self, loop: KafkaLoop, bootstrap: str, topic: str, *, found: FoundTopic, read_only: bool
     ) -> None:
+        partitions = found.partitions
         self.topic = topic
         self.partitions = partitions
         self.reader_restarts = 0  # consumers that stood still and were replaced
+        self._topic_id = found.id
         self._read_only = read_only
         self._bootstrap = bootstrap
         self._loop = loop
@@ -83,7 +86,7 @@ class KafkaLog:
         except BaseException:
             loop.close()
             raise
-        return cls(loop, bootstrap, topic, partitions=there, read_only=read_only)
+        return cls(loop, bootstrap, topic, found=there, read_only=read_only)
 
     def append(
         self, records: Sequence[NewRecord], *, timeout_seconds: float = APPEND_SECONDS_MAX
@@ -112,6 +115,7 @@ class KafkaLog:
             self._make,
             start,
             topic=self.topic,
+            topic_id=self._topic_id,
             bootstrap=self._bootstrap,
             partitions=self.partitions,
             questions=self._questions,
@@ -209,7 +213,7 @@ class KafkaLog:
 
 async def _ensured(
     bootstrap: str, topic: str, settings: TopicSettings, *, read_only: bool, seconds_max: float
-) -> int:
+) -> FoundTopic:
     admin = await started(
         lambda: AIOKafkaAdminClient(
             bootstrap_servers=bootstrap, client_id="mnemolog", request_timeout_ms=REQUEST_MS_MAX
@@ -218,7 +222,8 @@ async def _ensured(
         timeout_seconds=seconds_max,
     )
     try:
-        return await ensured_topic(admin, topic, settings, read_only=read_only)
+        partitions = await ensured_topic(admin, topic, settings, read_only=read_only)
+        return FoundTopic(partitions, await topic_id(admin._client, topic))  # noqa: SLF001
     finally:
         await stopped(admin)
 

@@ -7,16 +7,18 @@ again. A consumer that stands still though the log goes on is replaced, and coun
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
+from uuid import UUID
 
 from aiokafka import AIOKafkaConsumer, TopicPartition, errors
 
-from mnemolog.schemas.errors import LogUnavailable
+from mnemolog.schemas.errors import LogReplaced, LogUnavailable
 from mnemolog.schemas.records import LogRecord
 from mnemolog.streams.admission import check_partitions, check_reach
 from mnemolog.streams.budget import ReadBudget
 from mnemolog.streams.kafka_loop import KafkaLoop, started, stopped
 from mnemolog.streams.kafka_questions import KafkaQuestions
 from mnemolog.streams.kafka_records import record_of
+from mnemolog.streams.kafka_topic_id import NO_ID, topic_id
 
 POLL_SECONDS_MAX: Final = 15.0  # what a poll may take beyond the wait that it was asked for
 STUCK_SECONDS: Final = 10.0  # without a record, while there were some all the time
@@ -36,6 +38,7 @@ class KafkaReader:
         start: Mapping[int, int],
         *,
         topic: str,
+        topic_id: UUID | None,
         bootstrap: str,
         partitions: int,
         questions: KafkaQuestions,
@@ -46,6 +49,7 @@ class KafkaReader:
         self._loop = loop
         self._make = make
         self._topic = topic
+        self._topic_id = topic_id
         self._bootstrap = bootstrap
         self._questions = questions
         self._on_restart = on_restart
@@ -85,8 +89,11 @@ class KafkaReader:
         try:
             found, following = await _collected(consumer, budget, wait_seconds)
         except errors.OffsetOutOfRangeError as error:
+            await self._check_topic(consumer)
             await self._explain(error)
             raise
+        if found:
+            await self._check_topic(consumer)
         if following == self._following:
             await self._watch()
         else:
@@ -123,6 +130,21 @@ class KafkaReader:
             start, end = starts[partition], ends[partition]
             check_reach(self._topic, partition=partition, wanted=wanted, start=start, end=end)
         raise LogUnavailable(self._topic, "an offset was out of range, and now is not") from error
+
+    async def _check_topic(self, consumer: AIOKafkaConsumer) -> None:
+        """Raise unless what was just read is of the topic that was opened.
+
+        One made anew under the name gives no error where it has grown beyond the offset that
+        comes next: what stands before that would be passed in silence.
+        """
+        now = await topic_id(consumer._client, self._topic)  # noqa: SLF001
+        if None in {now, self._topic_id} or now == self._topic_id:
+            return
+        if now == NO_ID:
+            raise LogUnavailable(self._topic, "the topic is gone")
+        partition, offset = next(iter(self._following.items()))
+        reason = "the topic was deleted and made anew under its name"
+        raise LogReplaced(self._topic, partition=partition, offset=offset, reason=reason)
 
     async def _watch(self) -> None:
         """Replace a consumer that was given nothing of what was there all the time."""
