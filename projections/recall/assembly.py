@@ -1,7 +1,8 @@
 """From ranked memories to a text for a prompt, within a budget of tokens.
 
 Nothing here asks a store. A memory's own lines are indented below its heading, so that no text
-can pass for another memory's heading; characters that break prompts become U+FFFD.
+can pass for another memory's heading; characters that break prompts become U+FFFD, and of encoded
+bytes the start alone is shown.
 """
 
 import unicodedata
@@ -11,6 +12,7 @@ from typing import Final
 
 import regex
 
+from mnemolog.projections.memories.readable import with_base64_cut
 from mnemolog.projections.recall.answer import RecalledMemory
 from mnemolog.projections.recall.labels import Labels, labels_for
 from mnemolog.projections.recall.tokens import tokens_of
@@ -128,7 +130,8 @@ def _start_of(memory: RecalledMemory, labels: Labels, budget: int) -> Iterator[R
 
 
 def _shown(memory: RecalledMemory, text: str, *, level: int, labels: Labels) -> RecalledMemory:
-    start = cut(_BREAKS_PROMPTS.sub(REPLACEMENT, text), characters_max=SHOWN_CHARACTERS_MAX)
+    readable = with_base64_cut(_BREAKS_PROMPTS.sub(REPLACEMENT, text))
+    start = cut(readable, characters_max=SHOWN_CHARACTERS_MAX)
     lines = [line.strip() for line in start.splitlines()]
     body = "\n".join(f"  {line}" for line in lines if line)
     is_short = level != 0 or len(start) < len(text)

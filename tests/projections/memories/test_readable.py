@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemolog.projections.memories.readable import without_base64
+from mnemolog.projections.memories.readable import with_base64_cut, without_base64
 
 BYTES = bytes(range(256)) * 40
 
@@ -56,3 +56,16 @@ def test_what_a_person_wrote_stays(text):
 def test_any_text_is_taken_and_nothing_is_left_to_take(text):
     once = without_base64(text)
     assert without_base64(once) == once
+
+
+@given(st.text(st.characters(codec=None)))
+def test_what_is_cut_once_is_cut(text):
+    once = with_base64_cut(text)
+    assert with_base64_cut(once) == once
+
+
+def test_of_base64_a_person_sees_the_start():
+    run = base64.b64encode(BYTES).decode()
+    assert with_base64_cut(f"key {run} end") == f"key {run[:24]}… end"
+    assert with_base64_cut(f"![a](data:image/png;base64,{run})") == "![a](data:image/png;base64,…)"
+    assert with_base64_cut("a" * 500) == "a" * 500
