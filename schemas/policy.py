@@ -1,14 +1,15 @@
 """The numbers in force. They are changed by `policy.changed` events, never by a setting.
 
-The formulas that use them are in projections/write_rule/ and projections/weights/decay.py.
+The formulas that use them are in projections/write_rule/, projections/weights/decay.py and
+streams/processors/.
 """
 
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from mnemolog.schemas.fields import Amount, Name, Share
+from mnemolog.schemas.fields import Amount, Flag, Name, Share
 
 # A kind of memory -> days after which a memory of importance 0, never used, has faded to 1/e.
 _TIME_CONSTANT_DAYS: Final = MappingProxyType(
@@ -61,11 +62,53 @@ class DecayPolicy(_Numbers):
     feedback_gain: Amount = 0.2  # utility gain of a whole point of feedback
 
 
+Trigger = Literal[
+    "requested",
+    "blocked",
+    "paused",
+    "phase-changed",
+    "plan-changed",
+    "node-completed",
+    "loop",
+    "context",
+    "error",
+    "decision",
+    "day-ended",
+    "minutes",
+    "events",
+    "costly",
+]
+TRIGGERS: Final[tuple[Trigger, ...]] = Trigger.__args__  # type: ignore[attr-defined]
+
+
+class CheckpointPolicy(_Numbers):
+    """When an agent's state is saved by itself. Times are those at which the events occurred.
+
+    An event saves one checkpoint at most, for the first of its triggers in the order of
+    `TRIGGERS`, and none where nothing was told since the last one.
+    """
+
+    rule: Annotated[StrictInt, Field(ge=1, le=1)] = 1  # the version of the rule's code
+    enabled: Flag = True
+    triggers: Annotated[tuple[Trigger, ...], Field(max_length=len(TRIGGERS))] = TRIGGERS
+    imported: Flag = False  # whether histories that an importer brought in trigger, too
+    events_max: Annotated[StrictInt, Field(ge=1, le=100_000)] = 100  # told since the last one
+    minutes_max: Amount = 60.0  # from the first event since the last one
+    context_share: Share = 0.85  # of the window; once each time that it is reached
+    loop_actions: Annotated[StrictInt, Field(ge=2, le=1_000)] = 5  # the same, in a row
+    # A decision is a key one that weighed so many alternatives, or that has the tag "key".
+    decision_alternatives_min: Annotated[StrictInt, Field(ge=0, le=4_096)] = 1
+    quiet_events: Annotated[StrictInt, Field(ge=0, le=100_000)] = 10  # of errors and decisions
+    day_ends_at_minute: Annotated[StrictInt, Field(ge=0, le=1_439)] = 1_080  # 18:00
+    day_offset_minutes: Annotated[StrictInt, Field(ge=-1_440, le=1_440)] = 0  # east of UTC
+
+
 class Policy(_Numbers):
     """The rules and numbers in force in a partition."""
 
     write: WritePolicy = WritePolicy()
     decay: DecayPolicy = DecayPolicy()
+    checkpoints: CheckpointPolicy = CheckpointPolicy()
 
 
 BUILT_IN: Final = Policy()

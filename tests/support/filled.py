@@ -12,6 +12,7 @@ from mnemolog.schemas.checkpoint import Node, TaskState
 from mnemolog.schemas.events.experience import ActionFinished
 from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.events.memory import MemoryForgotten, RecalledMemory
+from mnemolog.schemas.policy import CheckpointPolicy, Policy
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -27,6 +28,7 @@ _FIELDS: Mapping[tuple[type[BaseModel], str], Any] = {
     (EventSkipped, "skipped"): "652a9a6eacc08e4ebf50d0bfe63353ba",
     # Added to a version that had golden files: it is absent from them, and from old logs.
     (ActionFinished, "orphaned"): False,
+    (Policy, "checkpoints"): CheckpointPolicy(),
 }
 
 
