@@ -15,6 +15,8 @@ ANALYTICS: Final = "analytics"
 CHECKPOINTS: Final = "checkpoints"
 WEIGHTS: Final = "weights"
 NAMES: Final = (MEMORIES, ANALYTICS, CHECKPOINTS, WEIGHTS)
+# Of each fold: raised when the same events give other content. Readers compare with it, too.
+VERSIONS: Final[Mapping[str, int]] = {MEMORIES: 2, ANALYTICS: 3, CHECKPOINTS: 2, WEIGHTS: 2}
 VECTORS_FILE: Final = "vectors.db"  # of a tenant's folder; it only saves work
 
 

@@ -16,6 +16,8 @@ HINT_IN_THE_WAY: Final = "Move away what stands there; it is not ours."
 def refused(store: str, error: OSError) -> StoreUnavailable:
     """Return what to raise where the system refused a file, with a hint that fits the reason."""
     reason = error.strerror or str(error)
+    if error.filename is not None and str(error.filename) != store:
+        reason = f"{reason}: {error.filename}"
     return StoreUnavailable(store, reason, hint=_HINTS.get(error.errno or 0))
 
 

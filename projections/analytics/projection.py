@@ -34,6 +34,7 @@ from mnemolog.projections.choosing import Choice, Step, choose
 from mnemolog.projections.digests import ContentRow
 from mnemolog.projections.fault_points import reached
 from mnemolog.projections.formed_memory import FormedMemory
+from mnemolog.projections.kinds import ANALYTICS, VERSIONS
 from mnemolog.projections.ledger import Entries, ParkedRecord
 from mnemolog.projections.progress import Progress
 from mnemolog.projections.projection import Place
@@ -56,7 +57,7 @@ class AnalyticsProjection:
     """One generation of the analysts' tables, open for writing."""
 
     name: Final = "analytics"
-    version: Final = 3
+    version: Final[int] = VERSIONS[ANALYTICS]
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, place: Place) -> None:
         self._connection = connection

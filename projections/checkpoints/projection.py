@@ -23,6 +23,7 @@ from mnemolog.projections.checkpoints.sqlite_index import (
 from mnemolog.projections.choosing import Choice, choose
 from mnemolog.projections.digests import ContentRow
 from mnemolog.projections.fault_points import reached
+from mnemolog.projections.kinds import CHECKPOINTS, VERSIONS
 from mnemolog.projections.ledger import Entries, ParkedRecord
 from mnemolog.projections.progress import Progress
 from mnemolog.projections.projection import Place
@@ -43,7 +44,7 @@ class CheckpointsProjection:
     """One generation of the checkpoints, open for writing."""
 
     name: ClassVar[str] = "checkpoints"  # names its folder and progress: a literal
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = VERSIONS[CHECKPOINTS]
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         self._store = folder / INDEX_FILE

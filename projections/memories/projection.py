@@ -24,6 +24,7 @@ from mnemolog.projections.batch import Batch
 from mnemolog.projections.choosing import Choice, choose
 from mnemolog.projections.digests import ContentRow
 from mnemolog.projections.fault_points import reached
+from mnemolog.projections.kinds import MEMORIES, VERSIONS
 from mnemolog.projections.ledger import ParkedRecord
 from mnemolog.projections.memories.content import covered_links, covered_memory
 from mnemolog.projections.memories.contributions import Changes, changes_of
@@ -62,7 +63,7 @@ class MemoriesProjection:
     """One generation of the memories, open for writing."""
 
     name: ClassVar[str] = "memories"  # names its folder and progress: a literal
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = VERSIONS[MEMORIES]
 
     def __init__(
         self,

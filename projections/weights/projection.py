@@ -9,6 +9,7 @@ from mnemolog.projections.batch import Batch
 from mnemolog.projections.choosing import Choice, Step, choose
 from mnemolog.projections.digests import ContentRow
 from mnemolog.projections.fault_points import reached
+from mnemolog.projections.kinds import VERSIONS, WEIGHTS
 from mnemolog.projections.ledger import ParkedRecord
 from mnemolog.projections.progress import Progress
 from mnemolog.projections.projection import Place
@@ -31,7 +32,7 @@ class WeightsProjection:
     """One generation of the weights, open for writing."""
 
     name: ClassVar[str] = "weights"  # names its folder and progress: a literal
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = VERSIONS[WEIGHTS]
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path

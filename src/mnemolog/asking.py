@@ -105,7 +105,7 @@ class Asker:
         return recall(
             asked,
             reader=reader,
-            weights=self._readers.weights(),
+            weights=self._readers.weigher(),
             # A question is embedded by the model of the generation that it asks.
             embedder=None if reader is None else embedder_of_model(reader.model_id),
             topic=self._engine.log.topic,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemolog.error_log import ErrorLog
 from mnemolog.folder import check_format, note_format
+from mnemolog.processors import started as started_processors
 from mnemolog.projections.generations import Generations, described
 from mnemolog.projections.kinds import MEMORIES, NAMES, Kind, kinds
 from mnemolog.projections.lease import Lease
@@ -43,6 +44,7 @@ from mnemolog.streams.publishing import Publisher
 
 if TYPE_CHECKING:
     from mnemolog.projections.memories.embedding import Embedder
+    from mnemolog.streams.hosting import ProcessorHost
 
 LEASE_FILE: Final = "projector.lock"
 LOG_FOLDER: Final = "log"
@@ -91,14 +93,10 @@ class Engine:
         self._closed = False
         self.lease: Lease | None = None
         self.dispatcher: Dispatcher | None = None
+        self.host: ProcessorHost | None = None
         self._kept: object = None  # what a thread that did not stop still uses
         self.maintaining = threading.Lock()  # one rebuild or verify at a time
-        try:
-            with suppress(NeedsRebuild, NewerRelease):  # appending goes on; whoever waits hears it
-                self.take_over()
-        except BaseException:
-            self.close()
-            raise
+        self._take_over_or_close()
 
     @property
     def is_owner(self) -> bool:
@@ -151,6 +149,16 @@ class Engine:
         """Raise LogUnavailable, as an append does, once this was closed."""
         if self._closed:
             raise LogUnavailable(self.log.topic, "this handle was closed")
+
+    def _take_over_or_close(self) -> None:
+        try:
+            with suppress(NeedsRebuild, NewerRelease):  # appending goes on; whoever waits hears it
+                self.take_over()
+        except BaseException as error:
+            if not self.read_only:
+                self.errors.note(error, where="opening")
+            self.close()
+            raise
 
     def _opened_log(self) -> Log:
         if self.settings.is_in_memory and not self.settings["log"]:
@@ -220,6 +228,8 @@ class Engine:
             lease.release()
             raise
         self.lease = lease
+        if not self.settings["log"]:  # on Kafka only the worker that owns the tenant runs them
+            self.host = started_processors(self)
 
     def _started(self, lease: Lease) -> Dispatcher:
         every = self.kinds()
@@ -258,16 +268,21 @@ class Engine:
         return is_there or kind.name not in self._rebuilding
 
     def _close_projections(self, last: ExitStack) -> None:
-        """Stop the dispatcher; let go of projections and lease once its thread has ended.
+        """Stop processors and dispatcher; let go of projections and lease once that has ended.
 
         A thread that hangs in a store keeps them: nobody else may write while it could.
         """
         dispatcher, self.dispatcher = self.dispatcher, None
         lease, self.lease = self.lease, None
+        host, self.host = self.host, None
+        if host is not None:
+            host.ask_to_stop()
         if dispatcher is not None and not dispatcher.stop():
             self._kept = (dispatcher, lease)
-            return
+            dispatcher = lease = None
         if lease is not None:
             last.callback(lease.release)
         for projection in [] if dispatcher is None else dispatcher.projections:
             last.callback(projection.close)
+        if host is not None:
+            last.callback(host.stop)

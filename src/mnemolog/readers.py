@@ -8,19 +8,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.engine import Engine
-from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, VECTORS_FILE, WEIGHTS
+from mnemolog.projections.generations import described
+from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, VECTORS_FILE, VERSIONS, WEIGHTS
 from mnemolog.schemas.decoded import Ours
-from mnemolog.schemas.errors import MnemologError
+from mnemolog.schemas.errors import Damaged, MnemologError, NewerRelease, StoreUnavailable
 from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.positions import Position
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
     from mnemolog.projections.checkpoints.file_format import Kept
     from mnemolog.projections.checkpoints.reading import CheckpointReader
     from mnemolog.projections.memories.reading import MemoryReader
-    from mnemolog.projections.weights.reading import WeightReader
+    from mnemolog.projections.weights.reading import Weight, WeightReader
+    from mnemolog.schemas.policy import DecayPolicy
 
 RETIRED_MAX: Final = 8  # readers of former generations that are kept open for who uses them yet
+
+
+class Unreadable:
+    """Stands where weights can't be read: a recall answers without them, and says why."""
+
+    def __init__(self, error: MnemologError) -> None:
+        self._error = error
+
+    def decay_policy(self) -> "DecayPolicy":
+        """Raise what reading them raised."""
+        raise self._error
+
+    def weights(
+        self, ids: "Sequence[str]", *, at: "datetime", decay: "DecayPolicy"
+    ) -> "Mapping[str, Weight]":
+        """Raise what reading them raised."""
+        del ids, at, decay
+        raise self._error
 
 
 class Readers:
@@ -46,6 +69,14 @@ class Readers:
 
         reader: WeightReader | None = self._serving(WEIGHTS, WeightReader.open)
         return reader
+
+    def weigher(self) -> "WeightReader | Unreadable | None":
+        """Return what weighs the memories of a recall, which does without if it must."""
+        try:
+            return self.weights()
+        except (Damaged, StoreUnavailable) as error:
+            self._engine.check_open()
+            return Unreadable(error)
 
     def checkpoints(self) -> "CheckpointReader | None":
         """Return the reader of checkpoints and timelines."""
@@ -105,6 +136,7 @@ class Readers:
         with self._lock:
             folder, reader = self._open.get(name, (None, None))
             if folder != serving:
+                _refuse_a_later_fold(name, serving)
                 self._retire(reader)
                 reader = open_reader(serving)
                 self._open[name] = (serving, reader)
@@ -115,6 +147,15 @@ class Readers:
             self._retired.append(reader)
         while len(self._retired) > RETIRED_MAX:
             self._retired.pop(0).close()
+
+
+def _refuse_a_later_fold(name: str, serving: Path) -> None:
+    """Raise NewerRelease if a later release's fold built *serving*: its rows may mean otherwise."""
+    with suppress(Damaged):  # whoever writes it sets it aside
+        found = described(serving).version
+        if found > VERSIONS[name]:
+            reason = f"it serves version {found}; this one reads {VERSIONS[name]}"
+            raise NewerRelease(name, reason)
 
 
 def _opened_and_warm(folder: Path) -> "MemoryReader":
