@@ -53,8 +53,9 @@ kafka: ## run a Kafka broker on 127.0.0.1:9092 until Ctrl-C (Java 17 and Maven)
 generate: venv ## write the JSON Schemas and the AsyncAPI document anew from the models
 	$(BIN)/python -m mnemolog.schemas.generate
 
-killtest: venv ## kill -9 importing and projecting processes at random; ARGS are the script's
+killtest: venv ## kill -9 importing, projecting and worker processes at random; ARGS are the scripts'
 	$(BIN)/python tests/support/kill_storm.py $(ARGS)
+	$(BIN)/python tests/support/worker_storm.py $(ARGS)
 
 bench: venv ## run the benchmark's scenarios; ARGS are the script's
 	$(BIN)/python bench/run.py $(ARGS)

@@ -1,0 +1,23 @@
+"""Workers, who appends and the broker are struck at random: nothing is lost, nothing doubled."""
+
+import random
+
+import pytest
+
+from support import worker_storm
+
+pytestmark = pytest.mark.kafka
+
+STRIKES = 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("kafka")  # skips where no broker can run; the storm kills one of its own
+def test_a_storm_over_workers_writers_and_the_broker_loses_and_doubles_nothing():
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    account = worker_storm.run(kills=STRIKES, seed=seed)
+    print(account)
+    assert account["acknowledged"] > 0
+    assert account["events"] >= account["acknowledged"]
