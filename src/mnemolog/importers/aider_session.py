@@ -15,10 +15,10 @@ from typing import Any, Final
 from mnemolog.importers.aider_blocks import Block
 from mnemolog.importers.aider_edits import without_edits
 from mnemolog.importers.aider_prints import Print, print_of, use_of
-from mnemolog.importers.base import Found, Placed, Telling
+from mnemolog.importers.base import Found, Here, Placed, Telling
 from mnemolog.importers.bounded import Bounded
 from mnemolog.importers.spending import Spending
-from mnemolog.importers.story import CALLS_MAX, Here, Story, Told
+from mnemolog.importers.story import CALLS_MAX, Story, Told
 from mnemolog.importers.words import goal_of
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.experience import (

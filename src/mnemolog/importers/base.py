@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.foreign import ForeignMark
-from mnemolog.schemas.ids import check_name, derived_id
+from mnemolog.schemas.ids import check_id, check_name, derived_id
 from mnemolog.schemas.records import Headers
 from mnemolog.schemas.times import instant
 from mnemolog.streams.publishing import Draft
@@ -40,6 +40,15 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.file}: {self.place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where in a file something stands, when it happened, and what the source calls it."""
+
+    place: str
+    at: datetime
+    item: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +213,30 @@ class Telling:
             extensions=dict(extensions or {}),
         )
 
+    def placed(
+        self,
+        model: type[Event],
+        fields: Mapping[str, Any],
+        here: Here,
+        *,
+        event_id: str,
+        cause: str | None,
+        call: str | None = None,
+    ) -> Placed:
+        """Return a draft of what stands *here*; *call* is what the source calls a tool call.
+
+        What the source calls either is left out where an extension may not be called so.
+        """
+        draft = self.draft(
+            model,
+            fields,
+            event_id=event_id,
+            occurred_at=here.at,
+            cause=cause,
+            extensions={**_extension(ITEM, here.item), **_extension(CALL, call)},
+        )
+        return Placed(here.place, draft)
+
 
 class Seconds:
     """Counts a second for each message of a file that has no times, from *start* on."""
@@ -215,3 +248,11 @@ class Seconds:
         """Return the next second; naive if the start is, so that it is flagged as assumed."""
         moment, self._next = self._next, self._next + timedelta(seconds=1)
         return moment
+
+
+def _extension(name: str, value: str | None) -> dict[str, str]:
+    """Return an extension, or none where *value* may not be one."""
+    try:
+        return {} if value is None else {name: check_id(value, field=name)}
+    except InvalidEvent:
+        return {}

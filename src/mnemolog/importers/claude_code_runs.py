@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mnemolog.importers.base import Options, Placed, Problem, Scope, Source, Telling
+from mnemolog.importers.base import Here, Options, Placed, Problem, Scope, Source, Telling
 from mnemolog.importers.bounded import Bounded
 from mnemolog.importers.claude_code_chain import LANES_MAX, Lane, Step
 from mnemolog.importers.claude_code_lines import Asked
 from mnemolog.importers.folders import project_of
-from mnemolog.importers.story import CALLS_MAX, Here, Story, Told
+from mnemolog.importers.story import CALLS_MAX, Story, Told
 
 FORMAT: Final = "claude-code"
 SUB_AGENT: Final = "sub-agent"  # behind the agent's name: whose events a sub-agent's are

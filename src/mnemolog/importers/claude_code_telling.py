@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
-from mnemolog.importers.base import Found, Options, Source
+from mnemolog.importers.base import Found, Here, Options, Source
 from mnemolog.importers.bounded import Bounded
 from mnemolog.importers.claude_code_chain import Step, digest_of
 from mnemolog.importers.claude_code_model import tell_message
 from mnemolog.importers.claude_code_program import tell_attachment, tell_summary, tell_system
 from mnemolog.importers.claude_code_runs import Now, Runs
 from mnemolog.importers.claude_code_user import tell_prompt, tell_rest
-from mnemolog.importers.story import Here
 
 MESSAGES_MAX: Final = 65_536  # of the model that are remembered, so that a replay is known as one
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mnemolog.importers.base import (
     Found,
+    Here,
     Options,
     Problem,
     Scope,
@@ -25,7 +26,6 @@ from mnemolog.importers.folders import project_of
 from mnemolog.importers.line_times import LineTimes
 from mnemolog.importers.outlines import outlines
 from mnemolog.importers.spending import Spending
-from mnemolog.importers.story import Here
 from mnemolog.importers.unknown import Unknown
 from mnemolog.importers.usage import model_use
 from mnemolog.schemas.errors import InvalidEvent

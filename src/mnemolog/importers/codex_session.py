@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mnemolog.importers.base import Found, Placed, Telling
+from mnemolog.importers.base import Found, Here, Placed, Telling
 from mnemolog.importers.chat_messages import arguments_of
 from mnemolog.importers.codex_lines import Line, answer_of, image, role_of, said_in, thoughts_in
 from mnemolog.importers.occurrences import Occurrences
-from mnemolog.importers.story import Here, Story, Told
+from mnemolog.importers.story import Story, Told
 from mnemolog.importers.words import decision_of, goal_of
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.experience import (

@@ -7,14 +7,14 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import Found, Options, Scope, Source, Telling, Unreadable
+from mnemolog.importers.base import Found, Here, Options, Scope, Source, Telling, Unreadable
 from mnemolog.importers.inspect_log_sample import About, SampleStory
 from mnemolog.importers.inspect_log_saving import Aim
 from mnemolog.importers.inspect_log_values import Attachments, listed, mapping
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_messages import messages_of
 from mnemolog.importers.otel_said import first, text_or_none
-from mnemolog.importers.story import Here, Story, Told
+from mnemolog.importers.story import Story, Told
 from mnemolog.importers.words import goal_of
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.events import experience as happened

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import Placed
+from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.inspect_log_context import SCORER, TOOL, Happened
 from mnemolog.importers.inspect_log_judging import Judging
 from mnemolog.importers.inspect_log_saving import STATE, STORE, Aim, Saving
@@ -26,7 +26,7 @@ from mnemolog.importers.otel_messages import messages_of
 from mnemolog.importers.otel_pieces import pieces_of
 from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_steps import Step
-from mnemolog.importers.story import Here, Story
+from mnemolog.importers.story import Story
 from mnemolog.schemas.events import experience as happened
 from mnemolog.schemas.times import instant
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from mnemolog.importers.base import Placed
+from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.inspect_log_scores import (
     essence_of,
     explanation_of,
@@ -15,7 +15,7 @@ from mnemolog.importers.inspect_log_values import mapping
 from mnemolog.importers.otel_dialogue import Dialogue
 from mnemolog.importers.otel_pieces import Piece
 from mnemolog.importers.otel_said import text_or_none
-from mnemolog.importers.story import Here, Story
+from mnemolog.importers.story import Story
 from mnemolog.schemas.events.experience import FeedbackGiven
 
 _APPROVALS: Final = {"approve": 1.0, "reject": -1.0, "terminate": -1.0}  # others leave it open

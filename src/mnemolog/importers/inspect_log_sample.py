@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mnemolog.importers.base import Found, Placed, Problem, Source, Telling, Unreadable
+from mnemolog.importers.base import Found, Here, Placed, Problem, Source, Telling, Unreadable
 from mnemolog.importers.inspect_log_context import Happened, in_one_row
 from mnemolog.importers.inspect_log_events import KNOWN, TASK, Events
 from mnemolog.importers.inspect_log_saving import Aim
@@ -15,7 +15,7 @@ from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_messages import messages_of
 from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_steps import Step
-from mnemolog.importers.story import Here, Story, Told
+from mnemolog.importers.story import Story, Told
 from mnemolog.importers.unknown import Unknown
 from mnemolog.schemas.errors import shown
 from mnemolog.schemas.events import experience as happened

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mnemolog.importers.base import Placed
+from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.inspect_log_context import Within
 from mnemolog.importers.inspect_log_state import Followed
 from mnemolog.importers.inspect_log_values import mapping
-from mnemolog.importers.story import Here, Story
+from mnemolog.importers.story import Story
 from mnemolog.schemas.events.experience import CheckpointSaved
 
 STATE: Final = "inspect.state"

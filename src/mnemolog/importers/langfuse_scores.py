@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mnemolog.importers.base import Found, Source, Unreadable
+from mnemolog.importers.base import Found, Here, Source, Unreadable
 from mnemolog.importers.langfuse_observations import id_of
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_feedback import NEUTRAL, scaled
 from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_trace import TraceStory
-from mnemolog.importers.story import Here
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.events.experience import FeedbackGiven
 from mnemolog.schemas.ids import check_name

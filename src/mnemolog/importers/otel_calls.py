@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mnemolog.importers.base import Placed
+from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.chat_messages import Call
 from mnemolog.importers.otel_said import Answer
 from mnemolog.importers.otel_steps import Step
-from mnemolog.importers.story import Here, Story
+from mnemolog.importers.story import Story
 from mnemolog.schemas.events.experience import ActionFinished, ActionStarted
 
 UNKNOWN_TOOL: Final = "tool"  # of an answer that names none, to a call that is not there

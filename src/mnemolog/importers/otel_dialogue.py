@@ -10,12 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from mnemolog.importers.base import Placed
+from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.chat_messages import Call
 from mnemolog.importers.otel_calls import Action, Calls, Name, Use
 from mnemolog.importers.otel_pieces import Piece, pieces_of
 from mnemolog.importers.otel_said import Answer, Said
-from mnemolog.importers.story import Here, Story
+from mnemolog.importers.story import Story
 
 
 class Dialogue:

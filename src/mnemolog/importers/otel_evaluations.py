@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from mnemolog.importers.base import Placed
+from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.otel_feedback import scaled
 from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_spans import Span, SpanEvent
 from mnemolog.importers.otel_trace import TraceStory
-from mnemolog.importers.story import Here
 from mnemolog.schemas.events.experience import FeedbackGiven
 
 _EVENT: Final = "gen_ai.evaluation.result"

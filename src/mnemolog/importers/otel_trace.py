@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import Placed, Telling
+from mnemolog.importers.base import Here, Placed, Telling
 from mnemolog.importers.otel_calls import Calls
 from mnemolog.importers.otel_dialogue import Dialogue
 from mnemolog.importers.otel_pieces import Piece, pieces_of
 from mnemolog.importers.otel_said import Said
 from mnemolog.importers.otel_steps import Moment, Step, Tree, moments
-from mnemolog.importers.story import Here, Story, Told
+from mnemolog.importers.story import Story, Told
 from mnemolog.schemas.events.experience import ObservationRecorded
 
 PARTS_MAX: Final = 1_000  # texts of a trace that are looked for in what its models say

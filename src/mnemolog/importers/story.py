@@ -7,12 +7,10 @@ remembered is bounded, and what is forgotten costs a link at most: ids are deriv
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import CALL, ITEM, Placed, Telling
+from mnemolog.importers.base import Here, Placed, Telling
 from mnemolog.importers.bounded import Bounded
-from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events.experience import (
     ActionFinished,
@@ -20,19 +18,9 @@ from mnemolog.schemas.events.experience import (
     SessionEnded,
     SessionStarted,
 )
-from mnemolog.schemas.ids import check_id
 
 CALLS_MAX: Final = 4_096  # of a session that are remembered, answered or not; the oldest go first
 TOLD_MAX: Final = 65_536  # ids of a file that are remembered, so that a repeat is told once
-
-
-@dataclass(frozen=True, slots=True)
-class Here:
-    """Where in a file something stands, when it happened, and what the source calls it."""
-
-    place: str
-    at: datetime
-    item: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +88,7 @@ class Story:
         event_id = self.id_of(*name)
         if not self._told.is_first(event_id):
             return []
-        draft = self.telling.draft(
-            model,
-            fields,
-            event_id=event_id,
-            occurred_at=here.at,
-            cause=cause,
-            extensions={**_extension(ITEM, here.item), **_extension(CALL, call)},
-        )
-        return [Placed(here.place, draft)]
+        return [self.telling.placed(model, fields, here, event_id=event_id, cause=cause, call=call)]
 
     def start(
         self, fields: Mapping[str, Any], here: Here, *, name: tuple[str, ...], cause: str | None
@@ -192,11 +172,3 @@ def _encodable(part: str) -> str:
     except UnicodeEncodeError:
         return hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()
     return part
-
-
-def _extension(name: str, value: str | None) -> dict[str, str]:
-    """Return an extension, or none where *value* may not be one."""
-    try:
-        return {} if value is None else {name: check_id(value, field=name)}
-    except InvalidEvent:
-        return {}

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import CALL, ITEM, Placed, Problem, Source, Telling
+from mnemolog.importers.base import Here, Placed, Problem, Source, Telling
+from mnemolog.importers.bounded import Bounded
 from mnemolog.importers.words import decision_of
-from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events import experience as happened
 from mnemolog.schemas.fields import is_blank
-from mnemolog.schemas.ids import check_id
 
 OPEN_CALLS_MAX: Final = 1_024  # calls without an answer that are remembered; the oldest go first
 
@@ -36,17 +35,17 @@ class Teller:
         self.previous: str | None = None  # the id of the event that the next one answers
         self._telling = telling
         self._source = source
-        self._place = self._item = self._key = ""
-        self._moment: datetime
-        self._open: dict[Hashable, Opened] = {}
+        self._here: Here  # the present item
+        self._key = ""
+        self._open: Bounded[Hashable, Opened] = Bounded(OPEN_CALLS_MAX)
 
     def at(self, place: str, moment: datetime, *, item: str, key: str) -> None:
         """Go to an item: *item* is what the source calls it, *key* names it within the session."""
-        self._place, self._moment, self._item, self._key = place, moment, item, key
+        self._here, self._key = Here(place, moment, item), key
 
     def problem(self, reason: str) -> Problem:
         """Return a Problem of the present item."""
-        return self._source.problem(self._place, reason)
+        return self._source.problem(self._here.place, reason)
 
     def id_of(self, model: type[Event], number: int = 0) -> str:
         """Return the id of the present item's event of *model*, or of the *number*-th of them."""
@@ -63,16 +62,17 @@ class Teller:
     ) -> Placed:
         """Place an event, caused by *cause* or the one before it, and make it the previous one."""
         event_id = self.id_of(model, number)
-        placed = self._placed(model, fields, event_id, cause=cause or self.previous, call=call)
-        self.previous = event_id
-        return placed
+        cause, self.previous = cause or self.previous, event_id
+        return self._telling.placed(
+            model, fields, self._here, event_id=event_id, cause=cause, call=call
+        )
 
     def aside(
         self, model: type[Event], fields: Mapping[str, Any], *, name: str, cause: str | None
     ) -> Placed:
         """Place an event that nothing answers; *name* names it within the session."""
         event_id = self._telling.id_of(model.event_type, "aside", name)
-        return self._placed(model, fields, event_id, cause=cause)
+        return self._telling.placed(model, fields, self._here, event_id=event_id, cause=cause)
 
     def think(self, text: str, *, use: Mapping[str, Any] | None = None) -> Iterator[Placed]:
         """Tell a thought as a decision; a blank one says nothing."""
@@ -97,10 +97,7 @@ class Teller:
         """
         model = happened.ActionStarted
         action = self.id_of(model, number)
-        self._open.pop(key, None)
         self._open[key] = Opened(action, tool)
-        if len(self._open) > OPEN_CALLS_MAX:
-            del self._open[next(iter(self._open))]
         fields = {"action": action, "tool": tool, "arguments": arguments, "raw": raw}
         told = {**fields, "model_use": use}
         return self.tell(model, told, number=number, cause=cause, call=call)
@@ -149,29 +146,3 @@ class Teller:
                     name=opened.action,
                     cause=opened.action,
                 )
-
-    def _placed(
-        self,
-        model: type[Event],
-        fields: Mapping[str, Any],
-        event_id: str,
-        *,
-        cause: str | None,
-        call: str | None = None,
-    ) -> Placed:
-        draft = self._telling.draft(
-            model,
-            fields,
-            event_id=event_id,
-            occurred_at=self._moment,
-            cause=cause,
-            extensions={ITEM: self._item, **_call_name(call)},
-        )
-        return Placed(self._place, draft)
-
-
-def _call_name(call: str | None) -> dict[str, str]:
-    try:
-        return {} if call is None else {CALL: check_id(call, field=CALL)}
-    except InvalidEvent:
-        return {}

@@ -11,9 +11,9 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemolog.importers.base import Found, Placed, Problem, Seconds, Source, Telling
+from mnemolog.importers.base import Found, Here, Placed, Problem, Seconds, Source, Telling
 from mnemolog.importers.chat_messages import arguments_of, message_of
-from mnemolog.importers.story import Here, Story, Told
+from mnemolog.importers.story import Story, Told
 from mnemolog.importers.toolbench_checkpoint import Step, brief_call, state_of
 from mnemolog.importers.words import decision_of, goal_of
 from mnemolog.schemas.errors import shown
