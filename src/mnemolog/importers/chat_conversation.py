@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.importers.base import Found, Scope, Source, Telling, Unreadable
-from mnemolog.importers.chat_messages import Message, essence_of, message_of
+from mnemolog.importers.chat_messages import Call, Message, essence_of, message_of
 from mnemolog.importers.moments import Clock
 from mnemolog.importers.teller import Teller
 from mnemolog.importers.words import goal_of
@@ -141,20 +141,7 @@ class Conversation:
             said = {"role": message.role, "text": message.text, "speaker": message.name}
             parts = {"parts": list(message.parts)} if message.parts else {}
             yield teller.tell(happened.MessageExchanged, {**said, **parts})
-        cause = teller.previous
-        for number, call in enumerate(message.calls):
-            if isinstance(call, str):
-                yield teller.problem(call)
-                continue
-            yield teller.act(
-                _key(call.id, call.tool),
-                call.tool,
-                call.arguments,
-                raw=call.raw,
-                number=number,
-                cause=cause,
-                call=call.id,
-            )
+        yield from teller.act_at_once((_key_of(call), call) for call in message.calls)
 
     def _answer(self, message: Message) -> Iterator[Found]:
         """Tell a tool's answer, caused by its call; one of an unknown call has no cause."""
@@ -181,6 +168,10 @@ class Conversation:
         judged = {"target": target if self._run.task is not None else ended.draft.id}
         fields = {**judged, "score": score, "label": label, "given_by": JUDGE}
         yield teller.tell(happened.FeedbackGiven, fields, cause=judged["target"])
+
+
+def _key_of(call: Call | str) -> Hashable:
+    return call if isinstance(call, str) else _key(call.id, call.tool)
 
 
 def _key(call: str | None, tool: str) -> Hashable:

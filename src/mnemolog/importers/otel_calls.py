@@ -216,9 +216,7 @@ class Calls:
         if not action.is_open:
             return
         action.is_orphaned = True
-        fields = {"action": action.id, "tool": action.call.tool, "success": False, "orphaned": True}
-        name = ("orphan", action.id)
-        yield from self._story.aside(ActionFinished, fields, here, name=name, cause=action.id)
+        yield from self._story.orphan(action.id, action.call.tool, here)
 
     def named(self, call_id: str) -> str | None:
         """Return the action of the newest call of an id."""

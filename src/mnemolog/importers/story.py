@@ -1,7 +1,10 @@
 """A session on its way into the log: its start, what came last, its calls, its end.
 
-For formats that write line by line what an agent does. Nothing here knows a format. All that is
-remembered is bounded, and what is forgotten costs a link at most: ids are derived all the same.
+For formats that write line by line what an agent does, and may say it twice: it is told once, by
+the name that the format gives it, and calls are remembered when they are answered, for a second
+answer is the first one again. `teller.Teller` is for those that give a run as a row of items,
+where each is one of its own. Nothing here knows a format. All that is remembered is bounded, and
+what is forgotten costs a link at most: ids are derived all the same.
 """
 
 import hashlib
@@ -119,7 +122,8 @@ class Story:
         action = self.id_of(*name)
         earlier = self._calls.get(key)
         is_known = earlier is not None and earlier.action == action
-        found = [] if is_known else self._orphan(self._open.pop(key, None), here)
+        left = None if is_known else self._open.pop(key, None)
+        found = [] if left is None else self.orphan(left.action, left.tool, here)
         started = {**fields, "action": action}
         told = self.tell(ActionStarted, started, here, name=name, cause=cause, call=key)
         if not is_known:
@@ -146,7 +150,16 @@ class Story:
     def orphan_calls(self, here: Here) -> list[Placed]:
         """Tell of each open call that no answer will come, for history went on without it."""
         calls, self._open = self._open, Bounded(CALLS_MAX)
-        return [placed for call in calls.values() for placed in self._orphan(call, here)]
+        return [
+            placed
+            for call in calls.values()
+            for placed in self.orphan(call.action, call.tool, here)
+        ]
+
+    def orphan(self, action: str, tool: str, here: Here) -> list[Placed]:
+        """Tell that no answer will come to a call, of those that the format itself remembers."""
+        fields = {"action": action, "tool": tool, "success": False, "orphaned": True}
+        return self.aside(ActionFinished, fields, here, name=("orphan", action), cause=action)
 
     def action_of(self, key: str) -> str | None:
         """Return the action of the newest call that *key* names, if it is remembered."""
@@ -156,13 +169,6 @@ class Story:
     def has_open_calls(self) -> bool:
         """Say whether a call is without an answer."""
         return bool(self._open)
-
-    def _orphan(self, call: Call | None, here: Here) -> list[Placed]:
-        if call is None:
-            return []
-        fields = {"action": call.action, "tool": call.tool, "success": False, "orphaned": True}
-        name = ("orphan", call.action)
-        return self.aside(ActionFinished, fields, here, name=name, cause=call.action)
 
 
 def _encodable(part: str) -> str:

@@ -1,16 +1,19 @@
 """One session told in order: each event caused by the one that it answers, calls by their ids.
 
-This is what all formats of agents' runs have in common; what a format's words mean is its own
-affair. The bound is on calls that wait for an answer: nothing else is remembered.
+For formats that give a run as a row of items: what each says is named by its item, and a call that
+is answered is forgotten. `story.Story` is for those that name what they say themselves and may say
+it again. What a format's words mean is its own affair. The bound is on calls that wait for an
+answer: nothing else is remembered.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.importers.base import Here, Placed, Problem, Source, Telling
+from mnemolog.importers.base import Found, Here, Placed, Problem, Source, Telling
 from mnemolog.importers.bounded import Bounded
+from mnemolog.importers.chat_messages import Call
 from mnemolog.importers.words import decision_of
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events import experience as happened
@@ -101,6 +104,33 @@ class Teller:
         fields = {"action": action, "tool": tool, "arguments": arguments, "raw": raw}
         told = {**fields, "model_use": use}
         return self.tell(model, told, number=number, cause=cause, call=call)
+
+    def act_at_once(
+        self,
+        calls: Iterable[tuple[Hashable, Call | str]],
+        *,
+        use: Mapping[str, Any] | None = None,
+    ) -> Iterator[Found]:
+        """Tell the calls of one item, with their keys, each caused by what stands before them all.
+
+        *use* stands on the first; what is no call says why, which is a Problem.
+        """
+        cause = self.previous
+        for number, (key, call) in enumerate(calls):
+            if isinstance(call, str):
+                yield self.problem(call)
+                continue
+            yield self.act(
+                key,
+                call.tool,
+                call.arguments,
+                raw=call.raw,
+                number=number,
+                cause=cause,
+                call=call.id,
+                use=use,
+            )
+            use = None
 
     def waits_for(self, key: Hashable) -> bool:
         """Say whether a call waits for the answer *key*."""

@@ -39,29 +39,14 @@ class Turns:
         """
         teller = self._teller
         yield from teller.orphan()
-        self._turn, self._waiting = self._turn + 1, {}
+        self._turn += 1
+        keyed = [((self._turn, number), call) for number, call in enumerate(calls)]
+        self._waiting = {key: call.id for key, call in keyed if isinstance(call, Call)}
         if is_blank(thought) and not calls:
             said = {"role": "assistant", "text": thought, "model_use": use}
             yield teller.tell(happened.MessageExchanged, said)
         yield from teller.think(thought, use=use)
-        cause, use = teller.previous, use if is_blank(thought) else None
-        for number, call in enumerate(calls):
-            if isinstance(call, str):
-                yield teller.problem(call)
-                continue
-            key = (self._turn, number)
-            self._waiting[key] = call.id
-            yield teller.act(
-                key,
-                call.tool,
-                call.arguments,
-                raw=call.raw,
-                number=number,
-                cause=cause,
-                call=call.id,
-                use=use,
-            )
-            use = None
+        yield from teller.act_at_once(keyed, use=use if is_blank(thought) else None)
 
     def show(
         self,

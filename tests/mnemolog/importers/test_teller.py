@@ -6,6 +6,7 @@ from io import BufferedReader, BytesIO
 import pytest
 
 from mnemolog.importers.base import Scope, Source, Telling
+from mnemolog.importers.chat_messages import Call
 from mnemolog.importers.teller import OPEN_CALLS_MAX, Teller
 from mnemolog.schemas.events.experience import MessageExchanged
 
@@ -38,6 +39,19 @@ def test_what_stands_aside_is_no_cause_of_what_follows(teller):
     assert teller.previous == called.draft.id
     assert list(teller.orphan()) == []  # it is said once
     assert teller.answer("c", "late", success=True).draft.fields["action"] == called.draft.id
+
+
+def test_calls_made_at_once_have_one_cause_and_the_first_that_can_be_read_has_the_use(teller):
+    said = teller.tell(MessageExchanged, {"role": "assistant", "text": "I look twice."})
+    calls = [Call("c1", "look", {}, None), Call("c2", "look", {"at": "lift"}, None)]
+    keyed = [(0, "a call of no name"), *enumerate(calls, start=1)]
+    problem, first, second = teller.act_at_once(keyed, use={"model": "small-1"})
+    assert problem.reason == "a call of no name"
+    assert first.draft.cause == second.draft.cause == said.draft.id
+    assert first.draft.fields["model_use"] == {"model": "small-1"}
+    assert "model_use" not in second.draft.fields
+    assert first.draft.id != second.draft.id
+    assert teller.answer(1, "seen", success=True).draft.cause == first.draft.id
 
 
 def test_a_call_id_that_a_source_may_not_give_is_left_out(teller):
