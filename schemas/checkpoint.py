@@ -25,6 +25,9 @@ from mnemolog.schemas.fields import (
 )
 from mnemolog.schemas.text import cut, one_line
 
+# Tag of a checkpoint that a rule filled. Where its event has a cause, it covers the key's events
+# up to that one, whenever it was saved.
+AUTOMATIC = "automatic"
 GOAL_CHARACTERS_MAX = 50
 PLAN_CHARACTERS_MAX = 70
 REFLECTION_CHARACTERS_MAX = 100

@@ -11,9 +11,15 @@ from typing import Final
 
 from mnemolog.projections.checkpoints.reading import CheckpointReader
 from mnemolog.projections.checkpoints.resume_words import CHINESE, ENGLISH, Words, lasted
-from mnemolog.projections.checkpoints.stored import Action, StoredCheckpoint, TimelineEntry
-from mnemolog.schemas.checkpoint import TaskState, prompt_summary
+from mnemolog.projections.checkpoints.stored import (
+    Action,
+    SavedCheckpoint,
+    StoredCheckpoint,
+    TimelineEntry,
+)
+from mnemolog.schemas.checkpoint import AUTOMATIC, TaskState, prompt_summary
 from mnemolog.schemas.errors import Damaged, NotFound
+from mnemolog.schemas.positions import Position
 from mnemolog.schemas.text import cut, one_line
 
 EVENTS_MAX: Final = 100  # after the checkpoint, the last ones
@@ -55,8 +61,9 @@ def resume(reader: CheckpointReader, task: str, *, at: datetime) -> Resumed:
     if found is None:
         events = tuple(reader.timeline(task=task, rows_max=EVENTS_MAX))
     else:
-        after = reader.events_after(found.saved.event.position, task=task, rows_max=EVENTS_MAX)
-        events, left_out = after.events, after.left_out
+        after = reader.events_after(_covered(reader, found.saved), task=task, rows_max=EVENTS_MAX)
+        itself, left_out = found.saved.event.position, after.left_out
+        events = tuple(event for event in after.events if event.position != itself)
     if found is None and not events:
         raise NotFound("task", task)
     since = found.saved.event.occurred_at if found else events[-1].occurred_at
@@ -74,6 +81,18 @@ def resume(reader: CheckpointReader, task: str, *, at: datetime) -> Resumed:
     )
     goal = found.checkpoint.current_goal if found else _goal(reader, task)
     return replace(resumed, text="\n".join(_lines(resumed, goal or "")))
+
+
+def _covered(reader: CheckpointReader, saved: SavedCheckpoint) -> Position:
+    """Return the last place of its key that *saved* tells of: its own, or that of its cause.
+
+    A processor saves what it saw up to the event that made it do so, and saves it later.
+    """
+    event = saved.event
+    if AUTOMATIC not in saved.tags or event.cause is None:
+        return event.position
+    places = [one.position for one in reader.of_event(event.cause) if one.key == event.key]
+    return max((one for one in places if one < event.position), default=event.position)
 
 
 def is_mostly_chinese(text: str) -> bool:

@@ -30,7 +30,7 @@ from mnemolog.schemas.positions import Token
 from mnemolog.schemas.times import instant
 from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id, ref_identity
 from mnemolog.settings import Settings
-from mnemolog.streams import dispatching
+from mnemolog.streams import dispatching, hosting
 from mnemolog.streams.publishing import Appended
 from mnemolog.waiting import ROWS, WAIT_SECONDS, wait_for
 from mnemolog.writing import Writer
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from mnemolog.projections.recall.recall import Recalled
 
 Tell = Callable[[Stage], None]
-OWN_THREADS: Final = (recording.THREAD, dispatching.THREAD)  # none of them can wait for its own end
+OWN_THREADS: Final = (recording.THREAD, dispatching.THREAD, hosting.THREAD)
 
 
 def _let_go(recorder: Recorder, readers: Readers, engine: Engine) -> None:
-    """Close what a memory stands on, from whatever thread the collector runs in."""
+    """Close what a memory stands on; no thread of it can wait for its own end."""
     if threading.current_thread().name in OWN_THREADS:
         threading.Thread(target=_let_go, args=(recorder, readers, engine)).start()
         return
@@ -86,6 +86,7 @@ class Memory(Writer, Asker):
         embedder: str | None = None,
         partitions: int | None = None,
         record_recalls: bool | None = None,
+        processors: bool | None = None,
         blobs: bool | None = None,
         blobs_folder: "str | PathLike[str] | None" = None,
         read_only: bool = False,
@@ -101,6 +102,7 @@ class Memory(Writer, Asker):
             embedder=embedder,
             partitions=None if partitions is None else str(partitions),
             record_recalls=None if record_recalls is None else ("no", "yes")[record_recalls],
+            processors=None if processors is None else ("no", "yes")[processors],
             blobs=None if blobs is None else ("no", "yes")[blobs],
             blobs_folder=None if blobs_folder is None else os.fspath(blobs_folder),
         )
@@ -195,8 +197,6 @@ class Memory(Writer, Asker):
         if not named:
             raise NotFound("event", ref_id(ref))
         return named.pop()
-
-    # Waiting and keeping.
 
     def wait_for(
         self,

@@ -42,6 +42,11 @@ KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
         "of a data URI that stays in its event",
     ),
     "record_recalls": ("MNEMOLOG_RECORD_RECALLS", "yes", "append memory.recalled after an answer"),
+    "processors": (
+        "MNEMOLOG_PROCESSORS",
+        "yes",
+        "append what processors make, where this projects",
+    ),
     "disk_warn_percent": (
         "MNEMOLOG_DISK_WARN_PERCENT",
         str(round(100 * WARN_SHARE)),
@@ -129,6 +134,11 @@ class Settings:
         return self["record_recalls"] == "yes"
 
     @property
+    def runs_processors(self) -> bool:
+        """Whether processors run where this process owns the tenant."""
+        return self["processors"] == "yes"
+
+    @property
     def disk_warn_share(self) -> float:
         """From which used share of the disk on `status` warns."""
         return int(self["disk_warn_percent"]) / 100
@@ -160,7 +170,7 @@ class Settings:
             raise InvalidSetting("blobs_folder", self["blobs_folder"], "a folder")
         for name in ("disk_warn_percent", "disk_refuse_percent"):
             self._check_number(name, least=1, most=100)
-        for name in ("blobs", "record_recalls"):
+        for name in ("blobs", "processors", "record_recalls"):
             if self[name] not in {"yes", "no"}:
                 raise InvalidSetting(name, self[name], "yes or no")
 

@@ -5,6 +5,7 @@ An assignment that is taken back and given again, as in every change of the grou
 """
 
 import asyncio
+import os
 import signal
 import threading
 from dataclasses import dataclass
@@ -12,18 +13,20 @@ from typing import TYPE_CHECKING, Final, Self
 
 import structlog
 
+from mnemolog.processors import hosted
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.settings import TENANT_DEFAULT, Settings
 from mnemolog.streams.kafka_tenants import KafkaTenants
 from mnemolog.streams.log import tenant_of, topic_of
 from mnemolog.streams.opening import brokers_of
-from mnemolog.tending import Attend, Tending, nothing
+from mnemolog.tending import Attend, Tending
 
 if TYPE_CHECKING:
     from mnemolog.streams.app import WorkerApp
 
 _log = structlog.get_logger("mnemolog.worker")
 
+GROUP_VARIABLE: Final = "MNEMOLOG_WORKER_GROUP"
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -52,7 +55,7 @@ class Wanted:
 class Worker:
     """A worker's tenants: a `Tenancy` of the Faust application. Any thread may call it."""
 
-    def __init__(self, wanted: Wanted, *, attend: Attend = nothing) -> None:
+    def __init__(self, wanted: Wanted, *, attend: Attend = hosted) -> None:
         """Check what is *wanted* before anything is opened. Raises InvalidSetting."""
         self._wanted = wanted
         self._attend = attend
@@ -164,7 +167,7 @@ class Worker:
         self._unserved = unserved
 
 
-def work(wanted: Wanted, *, group: str | None = None, attend: Attend = nothing) -> None:
+def work(wanted: Wanted, *, group: str | None = None, attend: Attend = hosted) -> None:
     """Be a worker until SIGTERM or SIGINT, then let go of everything. Raises InvalidSetting."""
     with Worker(wanted, attend=attend) as worker:
         asyncio.run(_work(worker, wanted, group))
@@ -191,6 +194,7 @@ def app_of_environment() -> "WorkerApp":
     tenants = (settings.tenant,) if settings.found["tenant"].origin != "default" else ()
     wanted = Wanted(log=settings["log"], tenants=tenants)
     worker = Worker(wanted)
-    made = app.WorkerApp(worker, bootstrap=wanted.bootstrap)
+    group = os.environ.get(GROUP_VARIABLE) or app.GROUP
+    made = app.WorkerApp(worker, bootstrap=wanted.bootstrap, group=group)
     made.on_before_shutdown.connect(lambda *_, **__: worker.close())
     return made

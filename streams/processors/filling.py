@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Any, Final
 
+from mnemolog.schemas.checkpoint import AUTOMATIC
 from mnemolog.schemas.fields import JsonMap
 from mnemolog.schemas.policy import Trigger
 from mnemolog.streams.processors.work_state import Step, View
 
-AUTOMATIC: Final = "automatic"  # tag of a checkpoint that nobody wrote by hand
 NO_GOAL: Final = "No goal was told."
 NO_PLAN: Final = "No plan was told."
 

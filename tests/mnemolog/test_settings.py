@@ -29,6 +29,7 @@ def test_what_nobody_set_has_its_default():
         "blob_text_bytes": "262144",
         "blob_data_uri_bytes": "65536",
         "record_recalls": "yes",
+        "processors": "yes",
         "disk_warn_percent": "80",
         "disk_refuse_percent": "95",
     }

@@ -52,7 +52,7 @@ Task = Annotated[str | None, typer.Option("--task", help="The task.")]
 
 
 def opened(data: str | None, log: str | None, tenant: str | None, **more: Any) -> "Memory":
-    """Return the Memory that a command works on."""
+    """Return the Memory that a command works on; no processors run in what ends so soon."""
     from mnemolog.memory import Memory  # noqa: PLC0415 - drivers are heavy; --help needs none
 
-    return Memory(data, log=log, tenant=tenant, **more)
+    return Memory(data, log=log, tenant=tenant, **{"processors": False, **more})

@@ -34,7 +34,7 @@ class Stage:
     def memory(self, **more: Any) -> Memory:
         """Open the show's Memory: on its folder and the log in it, whatever the environment."""
         data, embedder = str(self.folder), self.embedder
-        return Memory(data, log="", tenant="default", embedder=embedder, **more)
+        return Memory(data, log="", tenant="default", embedder=embedder, processors=False, **more)
 
     def hits(self, answer: "Recalled") -> None:
         """Print an answer's first memories, each with its source."""
