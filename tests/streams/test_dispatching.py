@@ -6,7 +6,7 @@ import pytest
 
 from mnemolog.schemas.errors import LogReplaced, LogUnavailable, StoreUnavailable, TimedOut
 from mnemolog.streams.memory_log import InMemoryLog
-from support.dispatching import WITHIN_SECONDS, holds, running, say
+from support.dispatching import WITHIN_SECONDS, Later, holds, running, say
 from support.texts import Texts
 
 
@@ -36,19 +36,6 @@ class FailsToWait(InMemoryLog):
             self.failures -= 1
             raise LogUnavailable(self.topic, "made to fail")
         return super().wait(after, timeout_seconds=timeout_seconds)
-
-
-class Later(Texts):
-    """Texts that have some turns of follow-up to do, and count them."""
-
-    def __init__(self, path, *, turns):
-        super().__init__(path)
-        self.turns_left = turns
-
-    def follow_up(self, *, seconds_max):
-        assert 0 < seconds_max <= 1
-        self.turns_left = max(0, self.turns_left - 1)
-        return self.turns_left > 0
 
 
 @pytest.mark.parametrize("log_class", [InMemoryLog, NeverWakes, WakesForNothing, FailsToWait])

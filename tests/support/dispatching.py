@@ -30,6 +30,19 @@ class Gated(Texts):
         super().apply(batch)
 
 
+class Later(Texts):
+    """Texts that have some turns of follow-up to do, and count them."""
+
+    def __init__(self, path, *, turns):
+        super().__init__(path)
+        self.turns_left = turns
+
+    def follow_up(self, *, seconds_max):
+        assert 0 < seconds_max <= 1
+        self.turns_left = max(0, self.turns_left - 1)
+        return self.turns_left > 0
+
+
 def say(log, text, agent="ops-1"):
     codec = Codec(tenant="tests", partitions=log.partitions)
     publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
