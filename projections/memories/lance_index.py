@@ -32,7 +32,12 @@ from mnemolog.projections.memories.lance_searches import (
     index_anew,
     search_each_way,
 )
-from mnemolog.projections.memories.lance_table import connected, opened, speaking_of_index
+from mnemolog.projections.memories.lance_table import (
+    WRITER_CACHE_BYTES,
+    connected,
+    opened,
+    speaking_of_index,
+)
 from mnemolog.projections.memories.vector_state import SEQUENCE_BITS, Summary
 from mnemolog.projections.sqlite_store import chunks
 from mnemolog.schemas.errors import Damaged, InvalidSetting
@@ -75,7 +80,7 @@ class LanceIndex:
     @classmethod
     def _opened(cls, folder: Path, dimensions: int) -> "LanceIndex":
         with speaking_of_index(folder):
-            connection = connected(folder)
+            connection = connected(folder, cache_bytes=WRITER_CACHE_BYTES)
             table = opened(connection)
             if table is None:
                 table = connection.create_table(TABLE, schema=index_schema(dimensions))

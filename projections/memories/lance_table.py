@@ -12,6 +12,9 @@ from mnemolog.projections.memories.lance_schema import FOLDER, TABLE
 from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
 from mnemolog.schemas.refusals import refused
 
+READER_CACHE_BYTES: Final = 268_435_456
+WRITER_CACHE_BYTES: Final = 33_554_432  # it reads little twice; more made upserts no quicker
+
 # What LanceDB raises: its own errors come as RuntimeError, ValueError or OSError.
 _DRIVER_ERRORS: Final = (RuntimeError, ValueError, OSError, TypeError)
 _PANICS: Final = frozenset({"RustPanic", "PanicException"})  # over bytes that it did not expect
@@ -20,13 +23,20 @@ _IN_THE_WAY: Final = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST})  # n
 _PASSING: Final = ("timed out", "timeout", "conflict", "too many concurrent")  # a retry may do
 
 
-def connected(folder: Path) -> Any:
-    """Return a connection to the index of the generation in *folder*."""
+def connected(folder: Path, *, cache_bytes: int = READER_CACHE_BYTES) -> Any:
+    """Return a connection to the index of the generation in *folder*.
+
+    LanceDB may keep *cache_bytes* of indices in memory, and as much of what describes its files:
+    of itself it would keep gigabytes, which a long import fills.
+    """
     if "LANCEDB_LOG" not in os.environ:  # it warns of ordinary calls, on standard error
         os.environ["LANCEDB_LOG"] = "error"
     import lancedb  # noqa: PLC0415 - it takes a second
 
-    return lancedb.connect(folder / FOLDER)
+    session = lancedb.Session(
+        index_cache_size_bytes=cache_bytes, metadata_cache_size_bytes=cache_bytes
+    )
+    return lancedb.connect(folder / FOLDER, session=session)
 
 
 def opened(connection: Any) -> Any | None:

@@ -6,7 +6,7 @@ its memory stays findable by its words. Nothing here is part of a fold.
 
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,9 @@ from mnemolog.projections.memories.vector_state import VectorState, Waiting
 from mnemolog.projections.sqlite_store import speaking_of, transaction
 
 MEMORIES_PER_WRITE_MAX: Final = 512  # one commit of the index
+# A commit takes longer the larger the index is, and leaves files to be merged: so parts of a
+# write are put off until commits take a twentieth of the time.
+WRITES_SHARE_MAX: Final = 0.05
 TEXTS_PER_RUN_MAX: Final = 32  # embedded between two looks at the clock; then they are cached
 THREADS: Final = 2  # an engine that lets go of the interpreter is nearly twice as fast
 
@@ -45,6 +48,7 @@ class VectorFiller:
         store: Path,
         embedder: Embedder,
         cache: VectorCache,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._connection = connection
         self._state = VectorState(connection)
@@ -52,30 +56,40 @@ class VectorFiller:
         self._store = store
         self._embedder = embedder
         self._cache = cache
+        self._clock = clock
+        self._write_at = float("-inf")  # from then on a part may be written
 
     def fill(self, *, deadline: float) -> bool:
-        """Fill in some vectors, at least one run of texts; say whether more are outstanding.
+        """Embed some texts, at least one run; say whether vectors are still outstanding.
 
         1. Embed what the cache lacks, run by run until *deadline*, and cache each run.
         2. Write the vectors, and the reasons of texts that have none, into the index.
         3. Tick them off in the state.
 
-        A crash after 1 finds them in the cache; after 2, the same is written once more. Raises
-        StoreUnavailable if the embedder, the cache or a store does not work; nothing is lost.
+        What does not fill a write may wait in the cache: see `WRITES_SHARE_MAX`. A crash after 1
+        finds it there; after 2, the same is written once more. Raises StoreUnavailable if the
+        embedder, the cache or a store does not work; nothing is lost.
         """
         with speaking_of(self._store):
             waiting = self._state.waiting(memories_max=MEMORIES_PER_WRITE_MAX)
         if waiting:
             found = self._outcomes(waiting, deadline=deadline)  # 1
-            vectors, reasons = _by_memory(waiting, found)
-            self._index.fill(vectors, reasons)  # 2
-            reached("memories.vectors-written")
-            with transaction(self._connection, store=self._store), speaking_of(self._store):  # 3
-                self._state.note_there(vectors)
-                self._state.note_unembeddable(reasons)
-            reached("memories.vectors-noted")
+            is_all = all(one.vector_key in found for one in waiting)
+            if is_all or self._clock() >= self._write_at:
+                self._write(*_by_memory(waiting, found))
         with speaking_of(self._store):
             return self._state.is_outstanding()
+
+    def _write(self, vectors: Mapping[str, Vector], reasons: Mapping[str, str]) -> None:
+        began = self._clock()
+        self._index.fill(vectors, reasons)  # 2
+        reached("memories.vectors-written")
+        with transaction(self._connection, store=self._store), speaking_of(self._store):  # 3
+            self._state.note_there(vectors)
+            self._state.note_unembeddable(reasons)
+        reached("memories.vectors-noted")
+        ended = self._clock()
+        self._write_at = ended + (ended - began) / WRITES_SHARE_MAX
 
     def drop_forgotten(self) -> None:
         """Delete from the cache what only forgotten memories had.

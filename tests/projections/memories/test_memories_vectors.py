@@ -7,6 +7,7 @@ import pytest
 
 from mnemolog.projections import fault_points
 from mnemolog.projections.memories.embedding import CheckedEmbedder
+from mnemolog.projections.memories.lance_index import LanceIndex
 from mnemolog.projections.memories.vector_cache import InMemoryVectorCache, vector_key
 from mnemolog.projections.memories.vector_filler import TEXTS_PER_RUN_MAX
 from mnemolog.schemas.errors import StoreUnavailable
@@ -184,6 +185,33 @@ def test_time_ends_a_follow_up_after_a_run_and_says_that_more_is_left(tmp_path):
         assert reader_of(tmp_path).counts()["vectors"] == TEXTS_PER_RUN_MAX
         settle(memories)
         assert len(model.texts) == many
+
+
+def test_parts_of_a_write_wait_in_the_cache_until_commits_take_a_twentieth_of_the_time(
+    tmp_path, monkeypatch
+):
+    model, seconds = CountingModel(), [0.0]
+    many = 5 * TEXTS_PER_RUN_MAX
+
+    def slow_fill(index, vectors, reasons):
+        seconds[0] += 1
+        fill(index, vectors, reasons)
+
+    fill = LanceIndex.fill
+    monkeypatch.setattr(LanceIndex, "fill", slow_fill)
+    with opened(tmp_path, embedder=CheckedEmbedder(model)) as memories:
+        memories._filler._clock = lambda: seconds[0]
+        fold(memories, observed(*(f"text {number}" for number in range(many))))
+
+        def written_after(pause):
+            seconds[0] += pause
+            assert memories.follow_up(seconds_max=0)
+            return reader_of(tmp_path).counts()["vectors"] // TEXTS_PER_RUN_MAX
+
+        assert [written_after(pause) for pause in (0, 0, 19, 1)] == [1, 1, 1, 4]
+        assert not memories.follow_up(seconds_max=0), "the last ones are written at once"
+        assert len(model.texts) == many
+        assert reader_of(tmp_path).counts()["vectors"] == many
 
 
 @pytest.mark.parametrize(
