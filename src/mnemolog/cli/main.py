@@ -10,6 +10,7 @@ from typing import Final
 import typer
 
 from mnemolog.cli import asking, exporting, getting, keeping, showing, working, writing
+from mnemolog.cli.memory_use import keep_little
 from mnemolog.cli.output import note
 from mnemolog.schemas.errors import (
     InvalidEvent,
@@ -47,6 +48,7 @@ def main() -> None:
         from mnemolog.logging import set_up_logging  # noqa: PLC0415 - structlog costs 50 ms
 
         set_up_logging()
+        keep_little()
     try:
         app()
     except MnemologError as error:
