@@ -50,8 +50,9 @@ types: venv ## check the types
 kafka: ## run a Kafka broker on 127.0.0.1:9092 until Ctrl-C (Java 17 and Maven)
 	$(PYTHON) tests/support/kafka_broker.py run --port 9092 --dir .kafka/data
 
-generate: venv ## write the JSON Schemas and the AsyncAPI document anew from the models
+generate: venv ## write the JSON Schemas, the AsyncAPI and the OpenAPI document anew from the models
 	$(BIN)/python -m mnemolog.schemas.generate
+	$(BIN)/python -m mnemolog.service.generate
 
 killtest: venv ## kill -9 importing, projecting and worker processes at random; ARGS are the scripts'
 	$(BIN)/python tests/support/kill_storm.py $(ARGS)

@@ -24,9 +24,11 @@ def _twin(
     verb: Callable[Concatenate[Memory, P], R],
 ) -> Callable[Concatenate["AsyncMemory", P], Awaitable[R]]:
     """Return *verb* as a coroutine function with the same arguments."""
+    name = verb.__name__
 
     async def twin(self: "AsyncMemory", *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._run(partial(verb, self._memory, *args, **kwargs))
+        # By name: a service's client has the verb in a form of its own.
+        return await self._run(partial(getattr(self._memory, name), *args, **kwargs))
 
     return cast("Callable[Concatenate[AsyncMemory, P], Awaitable[R]]", wraps(verb)(twin))
 

