@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 from io import BufferedReader
 from typing import Any, Final, Protocol
 
+from mnemolog.importers.shapes import id_or_none
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.foreign import ForeignMark
-from mnemolog.schemas.ids import check_id, check_name, derived_id
+from mnemolog.schemas.ids import check_name, derived_id
 from mnemolog.schemas.records import Headers
 from mnemolog.schemas.times import instant
 from mnemolog.streams.publishing import Draft
@@ -252,7 +253,5 @@ class Seconds:
 
 def _extension(name: str, value: str | None) -> dict[str, str]:
     """Return an extension, or none where *value* may not be one."""
-    try:
-        return {} if value is None else {name: check_id(value, field=name)}
-    except InvalidEvent:
-        return {}
+    known = id_or_none(value)
+    return {} if known is None else {name: known}

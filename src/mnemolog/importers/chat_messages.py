@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mnemolog.importers.base import Unreadable
+from mnemolog.importers.shapes import name_or_none, text_or_none
 from mnemolog.schemas.errors import InvalidEvent, shown
-from mnemolog.schemas.ids import check_name
 from mnemolog.schemas.values import check_depth, parse_json
 
 _ROLES: Final = {
@@ -67,8 +67,8 @@ def message_of(value: Any) -> Message:
         text=text,
         parts=tuple(parts),
         calls=_calls(value),
-        name=_text(value.get("name")),
-        call_id=_text(value.get("tool_call_id")),
+        name=text_or_none(value.get("name")),
+        call_id=text_or_none(value.get("tool_call_id")),
         failed=value.get("is_error") is True or says_error(text),
     )
 
@@ -122,7 +122,7 @@ def _reference(part: Any) -> dict[str, Any]:
     if not isinstance(part, dict):
         return {"kind": "part", "data": {"value": part}}
     rest = {key: value for key, value in part.items() if key != "type"}
-    kind = _kind(part.get("type"))
+    kind = name_or_none(part.get("type")) or "part"
     inner = rest.get(kind)
     if isinstance(inner, str):
         return {"kind": kind, "reference": rest.pop(kind), "data": rest}
@@ -133,13 +133,6 @@ def _reference(part: Any) -> dict[str, Any]:
     reference = holder.pop(address) if address else None
     data = {key: value for key, value in rest.items() if value != {}}
     return {"kind": kind, "reference": reference, "data": data}
-
-
-def _kind(value: Any) -> str:
-    try:
-        return check_name(value, field="type")
-    except InvalidEvent:
-        return "part"
 
 
 def _calls(value: dict[str, Any]) -> tuple[Call | str, ...]:
@@ -161,7 +154,7 @@ def _call(value: Any) -> Call | str:
     if not isinstance(name, str) or not name.strip():
         return f"a tool call of the name {shown(name)}"
     arguments, raw = arguments_of(function.get("arguments", function.get("input")))
-    return Call(_text(value.get("id")), name, arguments, raw)
+    return Call(text_or_none(value.get("id")), name, arguments, raw)
 
 
 def arguments_of(value: Any) -> tuple[dict[str, Any], str | None]:
@@ -179,7 +172,3 @@ def arguments_of(value: Any) -> tuple[dict[str, Any], str | None]:
     except InvalidEvent:
         return {}, raw
     return (parsed, None) if isinstance(parsed, dict) else ({}, raw)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from mnemolog.importers.bounded import Bounded
-from mnemolog.importers.claude_code_lines import Answered, Block, Line, Said, blocks_of, text_of
+from mnemolog.importers.claude_code_lines import Answered, Block, Line, Said, blocks_of
 from mnemolog.importers.claude_code_words import speaker_of
+from mnemolog.importers.shapes import text_or_none
 
 LINES_MAX: Final = 65_536  # whose uuid is remembered
 _OTHER_PARENTS: Final = ("logicalParentUuid", "leafUuid")
@@ -86,7 +87,7 @@ class Chain:
 
     def parent_of(self, line: Line) -> Node | None:
         """Return the line before *line* that it goes on from, or sums up."""
-        uuids = [line.parent, *(text_of(line.value.get(key)) for key in _OTHER_PARENTS)]
+        uuids = [line.parent, *(text_or_none(line.value.get(key)) for key in _OTHER_PARENTS)]
         nodes = (self._nodes.get(uuid) for uuid in uuids if uuid is not None)
         return next((node for node in nodes if node is not None), None)
 
@@ -130,7 +131,9 @@ class Chain:
 
     def _say(self, step: Step) -> None:
         step.said = step.line.message
-        name = text_of(step.said.get("id")) or step.line.uuid or digest_of_value(step.line.value)
+        name = (
+            text_or_none(step.said.get("id")) or step.line.uuid or digest_of_value(step.line.value)
+        )
         step.message, step.ref = name, f"message {name}"
         if step.lane.message != name:
             step.lane.turn += 1

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mnemolog.importers.base import Unreadable
 from mnemolog.importers.chat_messages import arguments_of
+from mnemolog.importers.shapes import name_or_none, text_or_none
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.ids import check_name
 
@@ -89,8 +90,8 @@ def line_of(place: str, value: Any) -> Line:
         place=place,
         kind=kind,
         value=value,
-        uuid=text_of(value.get("uuid")),
-        parent=text_of(value.get("parentUuid")),
+        uuid=text_or_none(value.get("uuid")),
+        parent=text_or_none(value.get("parentUuid")),
         session=_name(value, "sessionId"),
         agent=_name(value, "agentId"),
         is_sidechain=value.get("isSidechain") is True,
@@ -112,11 +113,6 @@ def blocks_of(content: Any) -> Iterator[Block | str]:
                 yield str(error)
     else:
         raise Unreadable(f"content {shown(content)} is neither text nor a list")
-
-
-def text_of(value: Any) -> str | None:
-    """Return *value* if it is a text that is not empty."""
-    return value if isinstance(value, str) and value else None
 
 
 def _name(value: Mapping[str, Any], key: str) -> str | None:
@@ -189,16 +185,10 @@ def _part(block: Mapping[str, Any]) -> dict[str, Any]:
         source = None
     else:
         held = source if isinstance(source, dict) else {}
-        reference = text_of(held.get("url")) or text_of(held.get("file_id"))
+        reference = text_or_none(held.get("url")) or text_or_none(held.get("file_id"))
     data = rest if source is None else {**rest, "source": source}
-    return {"kind": _kind(block.get("type")), "reference": reference, "data": data}
-
-
-def _kind(value: Any) -> str:
-    try:
-        return check_name(value, field="type")
-    except InvalidEvent:
-        return "part"
+    kind = name_or_none(block.get("type")) or "part"
+    return {"kind": kind, "reference": reference, "data": data}
 
 
 def _as_text(value: Any) -> str:

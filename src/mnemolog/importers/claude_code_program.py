@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from mnemolog.importers.base import Found, Placed
 from mnemolog.importers.claude_code_chain import digest_of
-from mnemolog.importers.claude_code_lines import text_of
 from mnemolog.importers.claude_code_runs import Now
 from mnemolog.importers.claude_code_user import end
 from mnemolog.importers.claude_code_words import is_exit, is_of_hook, speaker_of
+from mnemolog.importers.shapes import text_or_none
 from mnemolog.schemas.events.experience import (
     CheckpointRequested,
     FeedbackGiven,
@@ -24,7 +24,7 @@ _BLOCKING: Final = ("hook_blocking_error", "hook_stopped_continuation")
 def tell_system(now: Now) -> Iterator[Found]:
     """Yield what a system line says: a compaction, a hook's complaint, or words."""
     value = now.step.line.value
-    words = text_of(value.get("content")) or ""
+    words = text_or_none(value.get("content")) or ""
     match value.get("subtype"):
         case "compact_boundary":
             yield from _compaction(now)
@@ -43,16 +43,18 @@ def tell_attachment(now: Now) -> Iterator[Found]:
     if about.get("type") in _BLOCKING:
         error = about.get("blockingError")
         said = error.get("blockingError") if isinstance(error, dict) else about.get("message")
-        yield from _complaint(now, text_of(said) or "", call=text_of(about.get("toolUseID")))
+        yield from _complaint(
+            now, text_or_none(said) or "", call=text_or_none(about.get("toolUseID"))
+        )
     elif about.get("type") == "queued_command":
-        words = text_of(about.get("prompt")) or ""
+        words = text_or_none(about.get("prompt")) or ""
         if not is_blank(words):
             yield from _tell(now, "queued", words, role=speaker_of(words))
 
 
 def tell_summary(now: Now) -> Iterator[Found]:
     """Yield the end of a session that was summed up; nothing if it went on before that."""
-    summary = text_of(now.step.line.value.get("summary"))
+    summary = text_or_none(now.step.line.value.get("summary"))
     if summary is not None and now.step.is_leaf:
         name = ("session", now.run.name, "summary", now.step.ref)
         yield from now.story.close({"outcome": summary}, now.here, name=name)
@@ -78,14 +80,14 @@ def _stop_hooks(now: Now) -> Iterator[Placed]:
     errors = value.get("hookErrors")
     said = [str(error) for error in errors] if isinstance(errors, list) else []
     if value.get("preventedContinuation") is True:
-        said.append(text_of(value.get("stopReason")) or "")
+        said.append(text_or_none(value.get("stopReason")) or "")
     if said:
         yield from _complaint(now, "\n".join(filter(None, said)))
 
 
 def _complaint(now: Now, words: str, *, call: str | None = None) -> list[Placed]:
     """Tell what a hook objected to: a call if it names one, else what was told last."""
-    call = call or text_of(now.step.line.value.get("toolUseID"))
+    call = call or text_or_none(now.step.line.value.get("toolUseID"))
     target = (now.story.action_of(call) if call else None) or now.story.previous
     fields = {"target": target, "score": -1.0, "label": HOOK, "comment": words or None}
     name = ("feedback", now.run.name, now.step.line.uuid or digest_of(words))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from mnemolog.importers.base import Unreadable
+from mnemolog.importers.shapes import name_or_none
 from mnemolog.schemas.errors import InvalidEvent, shown
-from mnemolog.schemas.ids import check_name
 from mnemolog.schemas.values import parse_json
 
 META: Final = "session_meta"
@@ -180,11 +180,5 @@ def _part(item: Any) -> dict[str, Any]:
     rest = {key: value for key, value in item.items() if key != "type"}
     address = next((key for key in _IMAGES if isinstance(rest.get(key), str)), None)
     reference = rest.pop(address) if address else None
-    return {"kind": _kind(item.get("type")), "reference": reference, "data": rest}
-
-
-def _kind(value: Any) -> str:
-    try:
-        return check_name(value, field="type").removeprefix("input_") or "part"
-    except InvalidEvent:
-        return "part"
+    kind = (name_or_none(item.get("type")) or "").removeprefix("input_") or "part"
+    return {"kind": kind, "reference": reference, "data": rest}

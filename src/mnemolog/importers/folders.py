@@ -3,8 +3,7 @@
 import re
 from typing import Any
 
-from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.ids import check_name
+from mnemolog.importers.shapes import name_or_none
 
 
 def project_of(cwd: Any) -> str | None:
@@ -15,7 +14,4 @@ def project_of(cwd: Any) -> str | None:
     """
     if not isinstance(cwd, str):
         return None
-    try:
-        return check_name(re.split(r"[\\/]", cwd.rstrip("\\/"))[-1], field="cwd")
-    except InvalidEvent:
-        return None
+    return name_or_none(re.split(r"[\\/]", cwd.rstrip("\\/"))[-1])

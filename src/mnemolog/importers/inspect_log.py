@@ -11,8 +11,9 @@ from mnemolog.importers.base import Found, Options, Source, Unreadable
 from mnemolog.importers.documents import ITEM_BYTES_MAX
 from mnemolog.importers.inspect_log_archive import MAGIC, Archive, opened_archive
 from mnemolog.importers.inspect_log_evaluation import Evaluation
-from mnemolog.importers.inspect_log_values import listed, mapping, parse_log
+from mnemolog.importers.inspect_log_values import parse_log
 from mnemolog.importers.outlines import outlines
+from mnemolog.importers.shapes import listed, mapping
 from mnemolog.schemas.errors import shown
 
 FORMAT: Final = "inspect"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mnemolog.importers.inspect_log_values import listed, mapping
+from mnemolog.importers.shapes import listed, mapping
 
 SCORER: Final = "scorer"
 TOOL: Final = "tool"

@@ -10,15 +10,15 @@ from typing import Any, Final
 from mnemolog.importers.base import Found, Here, Options, Scope, Source, Telling, Unreadable
 from mnemolog.importers.inspect_log_sample import About, SampleStory
 from mnemolog.importers.inspect_log_saving import Aim
-from mnemolog.importers.inspect_log_values import Attachments, listed, mapping
+from mnemolog.importers.inspect_log_values import Attachments
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_messages import messages_of
-from mnemolog.importers.otel_said import first, text_or_none
+from mnemolog.importers.otel_said import first
+from mnemolog.importers.shapes import id_or_none, listed, mapping, name_or_none, text_or_none
 from mnemolog.importers.story import Story, Told
 from mnemolog.importers.words import goal_of
-from mnemolog.schemas.errors import InvalidEvent, shown
+from mnemolog.schemas.errors import shown
 from mnemolog.schemas.events import experience as happened
-from mnemolog.schemas.ids import check_id, check_name
 from mnemolog.schemas.values import json_text
 
 FORMAT: Final = "inspect"
@@ -35,7 +35,7 @@ class Evaluation:
         self._stats = mapping(header.get("stats"))
         self._source = source
         self._options = options
-        self._run = _name(self._eval.get("run_id"))
+        self._run = name_or_none(self._eval.get("run_id"))
         self._task = text_or_none(self._eval.get("task"))
         self._plan = _plan(header)
         self._story: Story | None = None
@@ -60,7 +60,7 @@ class Evaluation:
 
     def _telling(self, session: str, task: str | None = None) -> Telling:
         scope = Scope(
-            agent=self._options.agent or _name(self._task) or AGENT_DEFAULT,
+            agent=self._options.agent or name_or_none(self._task) or AGENT_DEFAULT,
             user=self._options.user,
             project=self._options.project,
             session=session,
@@ -86,13 +86,13 @@ class Evaluation:
 
         Events alone are called after what they are.
         """
-        uuid = _name(sample.get("uuid"))
+        uuid = name_or_none(sample.get("uuid"))
         if uuid is not None:
             return uuid
         if self._run is None or sample.get("id") is None:
             digest = hashlib.sha256(json_text(sample).encode()).hexdigest()
             return f"sample-{digest[:16]}"
-        named = _name(f"{self._run}-{sample['id']}-{sample.get('epoch')}")
+        named = name_or_none(f"{self._run}-{sample['id']}-{sample.get('epoch')}")
         if named is not None:
             return named
         whole = json.dumps([self._run, sample["id"], sample.get("epoch")])
@@ -101,14 +101,14 @@ class Evaluation:
     def _about(self, sample: Mapping[str, Any], place: str) -> About:
         named = sample.get("id")
         item = None if named is None else f"{named}"
-        task = _name(f"{self._task or 'sample'}-{named}") or f"sample-{_digest(named)}"
+        task = name_or_none(f"{self._task or 'sample'}-{named}") or f"sample-{_digest(named)}"
         goal = goal_of(_input(sample), otherwise=self._task or "A sample of an evaluation")
         return About(
             aim=Aim(task, goal, self._plan or self._task or "Not told"),
             title=None if item is None else f"{self._task}: sample {item}"[:200],
             begun=self._begun_at(sample),
             place=place,
-            item=_id(item),
+            item=id_or_none(item),
             cause=self._story.previous if self._story else None,
             source=self._source,
         )
@@ -178,17 +178,3 @@ def _input(sample: Mapping[str, Any]) -> str:
 
 def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
-
-
-def _name(value: Any) -> str | None:
-    try:
-        return check_name(value, field="name")
-    except InvalidEvent:
-        return None
-
-
-def _id(value: str | None) -> str | None:
-    try:
-        return check_id(value, field="id")
-    except InvalidEvent:
-        return None

@@ -19,13 +19,13 @@ from mnemolog.importers.inspect_log_steps import (
     tool_step,
     use_of,
 )
-from mnemolog.importers.inspect_log_values import Attachments, expanded, listed, mapping
+from mnemolog.importers.inspect_log_values import Attachments, expanded
 from mnemolog.importers.otel_calls import Calls
 from mnemolog.importers.otel_dialogue import Dialogue
 from mnemolog.importers.otel_messages import messages_of
 from mnemolog.importers.otel_pieces import pieces_of
-from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_steps import Step
+from mnemolog.importers.shapes import listed, mapping, text_or_none
 from mnemolog.importers.story import Story
 from mnemolog.schemas.events import experience as happened
 from mnemolog.schemas.times import instant

@@ -11,10 +11,9 @@ from mnemolog.importers.inspect_log_scores import (
     judgements,
     success_of,
 )
-from mnemolog.importers.inspect_log_values import mapping
 from mnemolog.importers.otel_dialogue import Dialogue
 from mnemolog.importers.otel_pieces import Piece
-from mnemolog.importers.otel_said import text_or_none
+from mnemolog.importers.shapes import mapping, text_or_none
 from mnemolog.importers.story import Story
 from mnemolog.schemas.events.experience import FeedbackGiven
 

@@ -10,11 +10,11 @@ from mnemolog.importers.inspect_log_context import Happened, in_one_row
 from mnemolog.importers.inspect_log_events import KNOWN, TASK, Events
 from mnemolog.importers.inspect_log_saving import Aim
 from mnemolog.importers.inspect_log_steps import tool_step, use_of_usage
-from mnemolog.importers.inspect_log_values import Attachments, mapping
+from mnemolog.importers.inspect_log_values import Attachments
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_messages import messages_of
-from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_steps import Step
+from mnemolog.importers.shapes import mapping, text_or_none
 from mnemolog.importers.story import Story, Told
 from mnemolog.importers.unknown import Unknown
 from mnemolog.schemas.errors import shown

@@ -7,7 +7,7 @@ from typing import Any, Final
 from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.inspect_log_context import Within
 from mnemolog.importers.inspect_log_state import Followed
-from mnemolog.importers.inspect_log_values import mapping
+from mnemolog.importers.shapes import mapping
 from mnemolog.importers.story import Story
 from mnemolog.schemas.events.experience import CheckpointSaved
 

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from mnemolog.importers.otel_feedback import NEUTRAL, scaled
-from mnemolog.importers.otel_said import text_or_none
-from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.ids import check_name
+from mnemolog.importers.shapes import name_or_none, text_or_none
 from mnemolog.schemas.values import json_text
 
 LABEL_CHARACTERS_MAX: Final = 200
@@ -43,15 +41,7 @@ def _label(name: str, value: Any) -> str:
 def feedback(judged: tuple[str, float, str], *, scorer: str, comment: str | None) -> dict[str, Any]:
     """Return the fields of feedback, but for its target."""
     _, value, label = judged
-    return {"score": value, "label": label, "comment": comment, "given_by": name_of(scorer)}
-
-
-def name_of(scorer: str) -> str | None:
-    """Return who gave a score, if a scorer's name may be a name."""
-    try:
-        return check_name(scorer, field="scorer")
-    except InvalidEvent:
-        return None
+    return {"score": value, "label": label, "comment": comment, "given_by": name_or_none(scorer)}
 
 
 def essence_of(score: Mapping[str, Any]) -> str:

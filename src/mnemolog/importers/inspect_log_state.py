@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 from mnemolog.importers.base import Unreadable
-from mnemolog.importers.inspect_log_values import listed, mapping
+from mnemolog.importers.shapes import listed, mapping
 from mnemolog.schemas.errors import shown
 from mnemolog.schemas.values import json_text
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from mnemolog.importers.base import Unreadable
 from mnemolog.importers.chat_messages import Call, arguments_of
-from mnemolog.importers.inspect_log_values import mapping
 from mnemolog.importers.moments import moment_of_text
-from mnemolog.importers.otel_said import Answer, answer_text, text_or_none
+from mnemolog.importers.otel_said import Answer, answer_text
 from mnemolog.importers.otel_steps import Step
+from mnemolog.importers.shapes import mapping, text_or_none
 from mnemolog.importers.usage import count_of, model_use
 from mnemolog.schemas.errors import shown
 from mnemolog.schemas.fields import is_blank

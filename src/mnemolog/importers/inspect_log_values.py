@@ -86,13 +86,3 @@ def expanded(refs: Any, pool: Any) -> list[Any]:
             case [int(start), int(end)] if 0 <= start <= end <= len(pool):
                 found += pool[start:end]
     return found
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """Return *value* if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def listed(value: Any) -> list[Any]:
-    """Return *value* if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []

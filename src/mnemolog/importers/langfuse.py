@@ -23,12 +23,11 @@ from mnemolog.importers.langfuse_observations import attributes_of, id_of, step_
 from mnemolog.importers.langfuse_scores import Scores
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_messages import messages_of
-from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_steps import Step
 from mnemolog.importers.otel_trace import Trace, TraceStory
 from mnemolog.importers.outlines import outlines
-from mnemolog.schemas.errors import InvalidEvent, shown
-from mnemolog.schemas.ids import check_name
+from mnemolog.importers.shapes import name_or_none, text_or_none
+from mnemolog.schemas.errors import shown
 from mnemolog.schemas.times import instant
 
 FORMAT: Final = "langfuse"
@@ -195,7 +194,4 @@ def _name(value: Any) -> str | None:
     """Return *value* if it may be a name, without the slash at its beginning that makes a path."""
     if not isinstance(value, str):
         return None
-    try:
-        return check_name(value.lstrip("/\\"), field="name")
-    except InvalidEvent:
-        return None
+    return name_or_none(value.lstrip("/\\"))

@@ -7,8 +7,9 @@ from mnemolog.importers.base import Unreadable
 from mnemolog.importers.chat_messages import Call, arguments_of
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_messages import decoded, messages_of, result_of
-from mnemolog.importers.otel_said import Answer, Said, answer_text, says_error, text_or_none
+from mnemolog.importers.otel_said import Answer, Said, answer_text, says_error
 from mnemolog.importers.otel_steps import Kind, Step
+from mnemolog.importers.shapes import text_or_none
 from mnemolog.importers.usage import count_of, model_use
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.fields import is_blank

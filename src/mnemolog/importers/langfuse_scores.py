@@ -7,11 +7,10 @@ from mnemolog.importers.base import Found, Here, Source, Unreadable
 from mnemolog.importers.langfuse_observations import id_of
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.otel_feedback import NEUTRAL, scaled
-from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_trace import TraceStory
-from mnemolog.schemas.errors import InvalidEvent, shown
+from mnemolog.importers.shapes import name_or_none, text_or_none
+from mnemolog.schemas.errors import shown
 from mnemolog.schemas.events.experience import FeedbackGiven
-from mnemolog.schemas.ids import check_name
 
 
 class Scores:
@@ -79,9 +78,4 @@ def _value(score: Mapping[str, Any], name: str) -> tuple[float, str]:
 
 
 def _judge(score: Mapping[str, Any]) -> str | None:
-    for key in ("authorUserId", "source"):
-        try:
-            return check_name(score.get(key), field=key)
-        except InvalidEvent:
-            continue
-    return None
+    return name_or_none(score.get("authorUserId")) or name_or_none(score.get("source"))

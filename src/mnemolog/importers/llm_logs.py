@@ -28,13 +28,14 @@ from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.moments import moment_of_seconds
 from mnemolog.importers.openhands_state import AGENT_DEFAULT, FORMAT, is_state, state
 from mnemolog.importers.outlines import outlines
+from mnemolog.importers.shapes import id_or_none
 from mnemolog.importers.teller import Teller
 from mnemolog.importers.usage import amount_of, count_of, model_use, tokens_of
 from mnemolog.importers.words import decision_of
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.events import experience as happened
 from mnemolog.schemas.fields import is_blank
-from mnemolog.schemas.ids import check_id, check_name
+from mnemolog.schemas.ids import check_name
 
 UNIQUE_CHARACTERS_MIN: Final = 16  # a shorter call id ("toolu_02") may restart in every run
 LATENCY_SECONDS_MAX: Final = 86_400
@@ -133,7 +134,7 @@ def _response(
     if conversation.previous is None:  # it could not be read
         return
     teller = conversation.teller
-    name = _id(response) or conversation.previous
+    name = id_or_none(response.get("id")) or conversation.previous
     thought = message.get("reasoning_content")
     if isinstance(thought, str) and not is_blank(thought):
         yield teller.aside(happened.DecisionMade, decision_of(thought), name=name, cause=asked)
@@ -189,13 +190,6 @@ def _answer_of(response: Any) -> dict[str, Any] | None:
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, dict) else None
     return _without_marks(message) if isinstance(message, dict) else None
-
-
-def _id(response: dict[str, Any]) -> str | None:
-    try:
-        return check_id(response.get("id"), field="id")
-    except InvalidEvent:
-        return None
 
 
 def linked(digest: str, value: Any) -> str:

@@ -12,6 +12,7 @@ from mnemolog.importers.base import Found, Options, Problem, Seconds, Source
 from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.mini_swe_agent_run import FORMAT, MiniRun, Setting
 from mnemolog.importers.outlines import outlines
+from mnemolog.importers.shapes import mapping
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.ids import check_name
 
@@ -80,20 +81,16 @@ def _run(document: Document, source: Source, options: Options, seconds: Seconds)
     told = MiniRun(setting, source, seconds)
     for number, message in enumerate(messages, start=1):
         yield from told.hear(f"{place}, message {number}", message)
-    yield from told.end(place, _map(run, "info"))
+    yield from told.end(place, mapping(run.get("info")))
 
 
 def _setting(run: Mapping[str, Any], options: Options) -> Setting:
     """Return what is known of a run beside its messages. Raises InvalidEvent for a bad name."""
     task = run.get("instance_id")
-    model = _map(_map(_map(run, "info"), "config"), "model").get("model_name")
+    config = mapping(mapping(run.get("info")).get("config"))
+    model = mapping(config.get("model")).get("model_name")
     return Setting(
         options=options,
         task=None if task is None else check_name(task, field="instance_id"),
         model=model if isinstance(model, str) else None,
     )
-
-
-def _map(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    inner = value.get(name)
-    return inner if isinstance(inner, dict) else {}

@@ -13,6 +13,7 @@ from mnemolog.importers.base import Found, Options, Scope, Seconds, Source, Tell
 from mnemolog.importers.chat_conversation import linked
 from mnemolog.importers.chat_messages import Call, Message, message_of
 from mnemolog.importers.moments import Times, moment_of_seconds
+from mnemolog.importers.shapes import mapping, text_at
 from mnemolog.importers.teller import Teller
 from mnemolog.importers.turns import SUBMITTED, Turns
 from mnemolog.importers.usage import model_use
@@ -63,7 +64,7 @@ class MiniRun:
         """Yield the events of one message; a Problem for what can't be read of it."""
         self._heard += 1
         self._digest = linked(self._digest, value)
-        extra = _map(value, "extra")
+        extra = mapping(mapping(value).get("extra"))
         moment, reason = self._times.of(extra.get("timestamp"))
         if reason:
             yield self._source.problem(place, reason)
@@ -81,8 +82,8 @@ class MiniRun:
         teller.at(place, moment, item=str(self._heard), key=self._digest)
         if is_first:
             yield from self._begin(teller, message.text)
-        if status := _text(extra, "exit_status"):
-            self._status, self._submission = status, _text(extra, "submission")
+        if status := text_at(extra, "exit_status"):
+            self._status, self._submission = status, text_at(extra, "submission")
         if message.role == "assistant":
             yield from self._act(message, extra)
         elif self._turns.is_waiting and not (is_exit and not self._has_submitted()):
@@ -95,12 +96,12 @@ class MiniRun:
         if self._teller is None:
             yield self._source.problem(place, "a run of which nothing but instructions is there")
             return
-        stats = _map(info, "model_stats")
+        stats = mapping(info.get("model_stats"))
         cost = None if self._was_billed else stats.get("instance_cost")
         use = model_use(self._setting.model, stats, cost_usd=cost)
-        status = _text(info, "exit_status") or self._status
+        status = text_at(info, "exit_status") or self._status
         if status:
-            submission = _text(info, "submission") or self._submission
+            submission = text_at(info, "submission") or self._submission
             yield from self._turns.end(status, submission, goal=self._goal, use=use)
 
     def _new_teller(self) -> Teller:
@@ -154,7 +155,7 @@ class MiniRun:
         return self._is_submitting and self._status.lower() == SUBMITTED
 
     def _use(self, extra: Mapping[str, Any]) -> dict[str, Any] | None:
-        response = _map(extra, "response")
+        response = mapping(extra.get("response"))
         model = response.get("model") or self._setting.model
         use = model_use(model, response.get("usage"), cost_usd=extra.get("cost"))
         self._was_billed = self._was_billed or use is not None
@@ -169,13 +170,3 @@ def _said(message: Message) -> dict[str, Any]:
 def _command(call: Call | str) -> str:
     command = call.arguments.get("command") if isinstance(call, Call) else None
     return command if isinstance(command, str) else ""
-
-
-def _map(value: Any, name: str) -> dict[str, Any]:
-    inner = value.get(name) if isinstance(value, dict) else None
-    return inner if isinstance(inner, dict) else {}
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    text = value.get(name)
-    return text if isinstance(text, str) else ""

@@ -24,8 +24,9 @@ from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.moments import moment_of_text
 from mnemolog.importers.openhands_end import end
 from mnemolog.importers.openhands_events import FORMAT, About, EventStream
-from mnemolog.importers.openhands_fields import args_of, id_of, text_of
+from mnemolog.importers.openhands_fields import args_of, id_of
 from mnemolog.importers.outlines import outlines
+from mnemolog.importers.shapes import mapping, name_or_none, text_at
 from mnemolog.importers.words import goal_of
 from mnemolog.schemas.errors import InvalidEvent, shown
 from mnemolog.schemas.ids import check_name
@@ -101,27 +102,27 @@ def _run(document: Document, source: Source, options: Options, seconds: Seconds)
 
 def _about_run(run: Mapping[str, Any], events: list[Any], options: Options) -> About:
     """Return what *run* says of itself. Raises InvalidEvent for a name that is none."""
-    issue, instance = _map(run, "issue"), _map(run, "instance")
-    metadata = _map(run, "metadata")
+    issue, instance = mapping(run.get("issue")), mapping(run.get("instance"))
+    metadata = mapping(run.get("metadata"))
     started = _moment(metadata.get("start_time"))
-    repository = "/".join(filter(None, (text_of(issue, "owner"), text_of(issue, "repo"))))
+    repository = "/".join(filter(None, (text_at(issue, "owner"), text_at(issue, "repo"))))
     named = run.get("instance_id") or (f"{repository}#{issue.get('number')}" if issue else None)
     begins = events[0] if events else [run.get("instruction"), metadata.get("start_time")]
     task = None if named is None else check_name(str(named), field="instance_id")
     session = f"{task or FORMAT}-{_digest(begins)}"
-    described = text_of(instance, "problem_statement") or text_of(issue, "title")
-    told = described.partition("\n")[0] or text_of(run, "instruction")
+    described = text_at(instance, "problem_statement") or text_at(issue, "title")
+    told = described.partition("\n")[0] or text_at(run, "instruction")
     scope = Scope(
-        agent=options.agent or _agent(text_of(metadata, "agent_class")),
+        agent=options.agent or _agent(text_at(metadata, "agent_class")),
         user=options.user,
-        project=options.project or _name(text_of(instance, "repo") or repository),
+        project=options.project or name_or_none(text_at(instance, "repo") or repository),
         session=session,
         task=task or session,
     )
     return About(
         scope=scope,
         goal=goal_of(told, otherwise=f"task {scope.task}"),
-        model=text_of(_map(metadata, "llm_config"), "model") or None,
+        model=text_at(mapping(metadata.get("llm_config")), "model") or None,
         started=started,
     )
 
@@ -129,7 +130,7 @@ def _about_run(run: Mapping[str, Any], events: list[Any], options: Options) -> A
 def _about_stream(first: Any, options: Options) -> About:
     """Return what the first event of a stream says of it."""
     session = f"{FORMAT}-{_digest(first)}"
-    agent = options.agent or _agent(text_of(args_of(first), "agent_class"))
+    agent = options.agent or _agent(text_at(args_of(first), "agent_class"))
     return About(
         scope=Scope(
             agent=agent, user=options.user, project=options.project, session=session, task=session
@@ -138,14 +139,7 @@ def _about_stream(first: Any, options: Options) -> About:
 
 
 def _agent(agent_class: str) -> str:
-    return _name(agent_class) or AGENT_DEFAULT
-
-
-def _name(value: str) -> str | None:
-    try:
-        return check_name(value, field="name")
-    except InvalidEvent:
-        return None
+    return name_or_none(agent_class) or AGENT_DEFAULT
 
 
 def _digest(value: Any) -> str:
@@ -158,8 +152,3 @@ def _moment(value: Any) -> datetime | None:
         return moment_of_text(value)
     except Unreadable:
         return None
-
-
-def _map(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    inner = value.get(name)
-    return inner if isinstance(inner, dict) else {}

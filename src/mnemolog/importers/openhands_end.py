@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mnemolog.importers.base import Found
 from mnemolog.importers.openhands_events import EventStream
-from mnemolog.importers.openhands_fields import text_of
+from mnemolog.importers.shapes import text_at
 from mnemolog.importers.usage import model_use
 from mnemolog.schemas.events import experience as happened
 from mnemolog.schemas.fields import is_blank
@@ -28,8 +28,8 @@ def end(stream: EventStream, run: Mapping[str, Any]) -> Iterator[Found]:
     """Yield what stands in *run* beside its events; its history was told."""
     teller = stream.teller
     result = run.get("test_result")
-    patch = text_of(result, "git_patch") or text_of(run, "git_patch")
-    verdict, error = _verdict(run), text_of(run, "error")
+    patch = text_at(result, "git_patch") or text_at(run, "git_patch")
+    verdict, error = _verdict(run), text_at(run, "error")
     if not is_blank(patch):
         fields = {"text": patch, "data": {"of": "git_patch"}, "stated_by": "tool"}
         yield teller.tell(happened.ObservationRecorded, fields, number=1)
@@ -72,7 +72,7 @@ def _task_end(stream: EventStream, verdict: Verdict | None, error: str) -> Itera
 def _verdict(run: Mapping[str, Any]) -> Verdict | None:
     """Return who judged the run, and how; None where nobody did."""
     if isinstance(success := run.get("success"), bool):
-        return Verdict(success, RESOLVER, text_of(run, "result_explanation") or None)
+        return Verdict(success, RESOLVER, text_at(run, "result_explanation") or None)
     result = run.get("test_result")
     holders = (run.get("report"), result.get("report") if isinstance(result, dict) else None)
     for holder in (*holders, result):

@@ -24,10 +24,10 @@ from mnemolog.importers.openhands_fields import (
     is_id,
     kind_of,
     succeeded,
-    text_of,
     thought_of,
 )
 from mnemolog.importers.openhands_spending import Spending
+from mnemolog.importers.shapes import text_at
 from mnemolog.importers.teller import Teller
 from mnemolog.importers.words import goal_of
 from mnemolog.schemas.errors import shown
@@ -127,14 +127,14 @@ class EventStream:
 
     def _instruct(self, event: dict[str, Any]) -> Iterator[Found]:
         if self._heard > 1:  # the first word is the session's
-            said = {"role": "system", "text": text_of(args_of(event), "content")}
+            said = {"role": "system", "text": text_at(args_of(event), "content")}
             yield self.teller.tell(happened.MessageExchanged, said)
 
     def _say(self, event: dict[str, Any]) -> Iterator[Found]:
         """Tell a message; without a source the first is the user's."""
         source = event.get("source") or ("agent" if self._user_spoke else "user")
         role = _ROLES.get(source, "system") if isinstance(source, str) else "system"
-        text = text_of(args_of(event), "content")
+        text = text_at(args_of(event), "content")
         self._user_spoke = self._user_spoke or role == "user"
         if role == "user" and not self.goal:
             self.goal = goal_of(text, otherwise=f"task {self.about.scope.task}")
@@ -164,7 +164,7 @@ class EventStream:
     def _finish(self, event: dict[str, Any]) -> Iterator[Found]:
         """End the task with the agent's last words; what it thought before them is a decision."""
         args, use = args_of(event), self.spending.of(event)
-        thought, final = thought_of(event), text_of(args, "final_thought")
+        thought, final = thought_of(event), text_at(args, "final_thought")
         if not is_blank(final) and final.strip() != thought.strip():
             yield from self.teller.think(thought, use=use)
             use = use if is_blank(thought) else None
@@ -177,7 +177,7 @@ class EventStream:
 
     def _reject(self, event: dict[str, Any]) -> Iterator[Found]:
         outputs = args_of(event).get("outputs")
-        told = (text_of(outputs, "reason"), thought_of(event))
+        told = (text_at(outputs, "reason"), thought_of(event))
         said = (text for text in told if not is_blank(text))
         outcome = next(said, f"Rejected: {self.goal or self.about.scope.task}")
         fields = {"outcome": outcome, "model_use": self.spending.of(event)}
@@ -187,7 +187,7 @@ class EventStream:
     def _condense(self, event: dict[str, Any]) -> Iterator[Found]:
         args = args_of(event)
         forgotten = {name: args[name] for name in _FORGOTTEN if args.get(name) is not None}
-        yield from self._save(text_of(args, "summary"), forgotten, self.spending.of(event))
+        yield from self._save(text_at(args, "summary"), forgotten, self.spending.of(event))
 
     def _request(self, event: dict[str, Any]) -> Iterator[Found]:
         fields = {"reason": "condensation", "model_use": self.spending.of(event)}
@@ -218,7 +218,7 @@ class EventStream:
 
     def _observe(self, event: dict[str, Any]) -> Iterator[Found]:
         """Tell an answer to an action, or else what the environment showed by itself."""
-        kind, text = event["observation"], text_of(event, "content")
+        kind, text = event["observation"], text_at(event, "content")
         if kind in _SAY_NOTHING or kind == "think":  # which says that the thought was logged
             return
         if kind == "condense":
@@ -237,4 +237,4 @@ class EventStream:
 
 def _instructions(first: Any) -> str:
     """Return what the system says to the agent, if that is the first event."""
-    return text_of(args_of(first), "content") if kind_of(first, "action") == "system" else ""
+    return text_at(args_of(first), "content") if kind_of(first, "action") == "system" else ""

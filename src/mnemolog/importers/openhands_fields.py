@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mnemolog.importers.chat_messages import says_error
+from mnemolog.importers.shapes import text_at
 
 _OWN: Final = frozenset(
     {
@@ -19,7 +20,7 @@ _FAILURES: Final = ("error", "user_rejected")
 
 def kind_of(event: Any, name: str) -> str:
     """Return which *name* ("action", "observation") an event is; empty where it is none."""
-    return text_of(event, name)
+    return text_at(event, name)
 
 
 def id_of(event: Any) -> int | None:
@@ -53,20 +54,14 @@ def extras_of(event: Mapping[str, Any]) -> dict[str, Any]:
     return extras if isinstance(extras, dict) else {"extras": extras}
 
 
-def text_of(value: Any, name: str) -> str:
-    """Return the text *name* of an object, or an empty one."""
-    text = value.get(name) if isinstance(value, Mapping) else None
-    return text if isinstance(text, str) else ""
-
-
 def thought_of(event: Any) -> str:
     """Return what the agent thought before it acted."""
-    return text_of(args_of(event), "thought")
+    return text_at(args_of(event), "thought")
 
 
 def call_of(event: Any) -> str | None:
     """Return the id that the model gave its call."""
-    return text_of(event.get("tool_call_metadata"), "tool_call_id") or None
+    return text_at(event.get("tool_call_metadata"), "tool_call_id") or None
 
 
 def images_of(args: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -85,7 +80,7 @@ def succeeded(event: Mapping[str, Any], extras: Mapping[str, Any]) -> bool | Non
         return told
     if code is not None:
         return code == 0
-    failed = event.get("observation") in _FAILURES or says_error(text_of(event, "content"))
+    failed = event.get("observation") in _FAILURES or says_error(text_at(event, "content"))
     return False if failed else None
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mnemolog.importers.base import Found, Options, Scope, Source, Telling
 from mnemolog.importers.documents import Document
+from mnemolog.importers.shapes import listed, mapping
 from mnemolog.importers.teller import Teller
 from mnemolog.importers.usage import tokens_of
 from mnemolog.schemas.errors import InvalidEvent
@@ -59,7 +60,7 @@ def state(
         "task_state": {
             "task_id": named,
             "variables": _variables(value),
-            "working_memory": _map(value.get("agent_state")),
+            "working_memory": mapping(value.get("agent_state")),
             "tokens": {"used": _tokens(value)},
         },
     }
@@ -68,30 +69,26 @@ def state(
 
 def _summary(value: Mapping[str, Any]) -> str:
     status = value.get("execution_status") or value.get("agent_status")
-    where = _map(value.get("workspace")).get("working_dir")
+    where = mapping(value.get("workspace")).get("working_dir")
     told = (f"status: {status}" if status else "", f"working directory: {where}" if where else "")
     return ", ".join(filter(None, told)) or "status unknown"
 
 
 def _variables(value: Mapping[str, Any]) -> dict[str, Any]:
-    agent = _map(value.get("agent"))
+    agent = mapping(value.get("agent"))
     tools = agent.get("tools")
-    names = [_map(tool).get("name") for tool in tools] if isinstance(tools, list) else []
+    names = [mapping(tool).get("name") for tool in listed(tools)]
     known = {
         **{key: value.get(key) for key in _KEPT},
-        "model": _map(agent.get("llm")).get("model"),
+        "model": mapping(agent.get("llm")).get("model"),
         "tools": [name for name in names if name],
-        "working_directory": _map(value.get("workspace")).get("working_dir"),
+        "working_directory": mapping(value.get("workspace")).get("working_dir"),
     }
     return {key: kept for key, kept in known.items() if kept not in (None, [], {})}
 
 
 def _tokens(value: Mapping[str, Any]) -> int:
     """Return the tokens spent so far, by all models."""
-    spent = _map(_map(value.get("stats")).get("usage_to_metrics")).values()
-    uses = [_map(metrics).get("accumulated_token_usage") for metrics in spent]
+    spent = mapping(mapping(value.get("stats")).get("usage_to_metrics")).values()
+    uses = [mapping(metrics).get("accumulated_token_usage") for metrics in spent]
     return sum(sum(tokens_of(use)) for use in uses)
-
-
-def _map(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -6,9 +6,9 @@ docs/importing.md says what becomes of each.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from mnemolog.importers.base import Found, Options, Problem, Scope, Source, Telling
 from mnemolog.importers.bounded import Bounded
@@ -18,8 +18,7 @@ from mnemolog.importers.otel_reading import is_wrapper, step_of, tells
 from mnemolog.importers.otel_spans import Span, spans_of
 from mnemolog.importers.otel_trace import Trace, TraceStory
 from mnemolog.importers.outlines import outlines
-from mnemolog.schemas.errors import InvalidEvent
-from mnemolog.schemas.ids import check_name
+from mnemolog.importers.shapes import name_or_none
 from mnemolog.schemas.times import instant
 
 FORMAT: Final = "otel"
@@ -164,19 +163,14 @@ def _ended(roots: Sequence[Span]) -> datetime | None:
 
 def _named(spans: Sequence[Span], keys: tuple[str, ...]) -> str | None:
     """Return the first name that one of *spans* has under one of *keys*."""
-    names = (_name(span.attributes, key) for span in spans for key in keys)
+    names = (name_or_none(span.attributes.get(key)) for span in spans for key in keys)
     return next(filter(None, names), None)
 
 
 def _agent(spans: Sequence[Span]) -> str:
-    service = next(filter(None, (_name(span.resource, "service.name") for span in spans)), None)
+    service = next(
+        filter(None, (name_or_none(span.resource.get("service.name")) for span in spans)), None
+    )
     if service is not None and service.startswith(_SERVICE_UNKNOWN):
         service = None
     return _named(spans, _AGENTS) or service or AGENT_DEFAULT
-
-
-def _name(attributes: Mapping[str, Any], key: str) -> str | None:
-    try:
-        return check_name(attributes.get(key), field=key)
-    except InvalidEvent:
-        return None

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from mnemolog.importers.base import Here, Placed
 from mnemolog.importers.otel_feedback import scaled
-from mnemolog.importers.otel_said import text_or_none
 from mnemolog.importers.otel_spans import Span, SpanEvent
 from mnemolog.importers.otel_trace import TraceStory
+from mnemolog.importers.shapes import text_or_none
 from mnemolog.schemas.events.experience import FeedbackGiven
 
 _EVENT: Final = "gen_ai.evaluation.result"

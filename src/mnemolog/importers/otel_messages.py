@@ -21,8 +21,8 @@ from mnemolog.importers.otel_said import (
     first,
     parts_of,
     says_error,
-    text_or_none,
 )
+from mnemolog.importers.shapes import text_or_none
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.values import parse_json
 

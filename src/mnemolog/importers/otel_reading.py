@@ -11,15 +11,10 @@ from typing import Any, Final
 from mnemolog.importers.chat_messages import Call, arguments_of
 from mnemolog.importers.otel_attributes import unflattened
 from mnemolog.importers.otel_messages import decoded, messages_of, result_of
-from mnemolog.importers.otel_said import (
-    Answer,
-    Said,
-    first,
-    says_error,
-    text_or_none,
-)
+from mnemolog.importers.otel_said import Answer, Said, first, says_error
 from mnemolog.importers.otel_spans import Span
 from mnemolog.importers.otel_steps import Kind, Step
+from mnemolog.importers.shapes import text_or_none
 from mnemolog.importers.usage import model_use
 from mnemolog.schemas.fields import is_blank
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mnemolog.importers.chat_messages import Call, arguments_of, message_of
+from mnemolog.importers.shapes import text_or_none
 from mnemolog.schemas.fields import is_blank
 
 _TEXT_KINDS: Final = ("text", "input_text", "output_text", "summary_text", "refusal")
@@ -171,11 +172,6 @@ def says_error(text: str) -> bool:
 def first(part: Mapping[str, Any], keys: Sequence[str], *, otherwise: Any = None) -> Any:
     """Return the first value that *part* has under one of *keys*."""
     return next((part[key] for key in keys if part.get(key) is not None), otherwise)
-
-
-def text_or_none(value: Any) -> str | None:
-    """Return *value* if it is a text that is not empty."""
-    return value if isinstance(value, str) and value else None
 
 
 def _text_of(part: dict[str, Any], kinds: Sequence[str | None], keys: Sequence[str]) -> str | None:

@@ -22,6 +22,7 @@ from mnemolog.importers.chat_conversation import linked
 from mnemolog.importers.chat_messages import Message, message_of
 from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.outlines import outlines
+from mnemolog.importers.shapes import listed, mapping, text_at
 from mnemolog.importers.swe_agent_steps import FORMAT, Steps
 from mnemolog.importers.teller import Teller
 from mnemolog.importers.usage import model_use
@@ -77,19 +78,19 @@ class _Opening:
 
 def _run(document: Document, source: Source, options: Options) -> Iterator[Found]:
     run, place, seconds = document.value, document.place, Seconds(options.start)
-    steps, history = (_list(run, name) for name in ("trajectory", "history"))
+    steps, history = (listed(mapping(run).get(name)) for name in ("trajectory", "history"))
     if not steps and not history:
         yield source.problem(place, f"{shown(run)} has neither steps nor messages")
         return
     opening = _opening(history, place)
     replay = _replay(run)
-    problem = _map(replay, "problem_statement")
+    problem = mapping(replay.get("problem_statement"))
     try:
         scope = _scope(problem, opening, steps, options)
     except InvalidEvent as error:
         yield source.problem(place, str(error))
         return
-    goal = _goal(_text(problem, "text"), opening, scope)
+    goal = _goal(text_at(problem, "text"), opening, scope)
     teller = Teller(Telling(FORMAT, scope, seed=(str(scope.session),)), source)
     for where, reason in opening.problems:
         yield source.problem(where, reason)
@@ -105,11 +106,11 @@ def _run(document: Document, source: Source, options: Options) -> Iterator[Found
         yield from told.of_trajectory(steps, place)
     else:
         yield from told.of_history(opening.turns)
-    info = _map(run, "info")
-    model = _map(_map(replay, "agent"), "model").get("name")
-    stats = _map(info, "model_stats")
+    info = mapping(run.get("info"))
+    model = mapping(mapping(replay.get("agent")).get("model")).get("name")
+    stats = mapping(info.get("model_stats"))
     use = model_use(model, stats, cost_usd=stats.get("instance_cost"))
-    yield from told.end(f"{place}, info", info.get("exit_status"), _text(info, "submission"), use)
+    yield from told.end(f"{place}, info", info.get("exit_status"), text_at(info, "submission"), use)
 
 
 def _opening(history: list[Any], place: str) -> _Opening:
@@ -176,18 +177,3 @@ def _replay(run: Any) -> dict[str, Any]:
         except InvalidEvent:
             return {}
     return config if isinstance(config, dict) else {}
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    inner = value.get(name) if isinstance(value, dict) else None
-    return inner if isinstance(inner, list) else []
-
-
-def _map(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    inner = value.get(name)
-    return inner if isinstance(inner, dict) else {}
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    text = value.get(name)
-    return text if isinstance(text, str) else ""

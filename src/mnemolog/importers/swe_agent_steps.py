@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemolog.importers.base import Found, Scope, Unreadable
 from mnemolog.importers.chat_messages import Call, message_of, says_error
 from mnemolog.importers.moments import Clock
+from mnemolog.importers.shapes import text_at
 from mnemolog.importers.teller import Teller
 from mnemolog.importers.turns import Turns
 from mnemolog.importers.usage import amount_of
@@ -94,11 +95,11 @@ class Steps:
         self._teller.at(where, self._moment, item=str(self._item), key=self._digest)
 
     def _step(self, where: str, step: dict[str, Any]) -> Iterator[Found]:
-        thought, action = _text(step, "thought"), _text(step, "action")
+        thought, action = text_at(step, "thought"), text_at(step, "action")
         observation = step.get("observation")
         self._go(where, [thought, action, step.get("response")])
         if is_blank(thought) and is_blank(action):
-            thought = _text(step, "response")
+            thought = text_at(step, "response")
         yield from self._turns.act(thought, _calls(action))
         if not isinstance(observation, str):  # it has not answered yet
             return
@@ -151,7 +152,7 @@ class Steps:
         if message.role == "assistant":
             has_thought = isinstance(value.get("thought"), str)
             thought = value["thought"] if has_thought else message.text
-            yield from self._turns.act(thought, message.calls or _calls(_text(value, "action")))
+            yield from self._turns.act(thought, message.calls or _calls(text_at(value, "action")))
         elif self._turns.is_waiting:
             first = ids[0] if isinstance(ids, list) and ids else message.call_id
             yield from self._shown(message.text, call=first if isinstance(first, str) else None)
@@ -182,8 +183,3 @@ def _state(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Unreadable(f"state {shown(value)} is no object")
     return value
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    text = value.get(name)
-    return text if isinstance(text, str) else ""

@@ -12,6 +12,7 @@ from typing import Any, Final
 from mnemolog.importers.base import Found, Options, Problem, Scope, Seconds, Source, Telling
 from mnemolog.importers.documents import Document, documents
 from mnemolog.importers.outlines import outlines
+from mnemolog.importers.shapes import mapping
 from mnemolog.importers.toolbench_search import FORMAT, JUDGE, Search
 from mnemolog.schemas.errors import shown
 from mnemolog.schemas.events import experience as happened
@@ -52,7 +53,7 @@ def _run(document: Document, source: Source, options: Options, seconds: Seconds)
     if root is None:
         yield source.problem(place, f"{shown(value)} holds no tree of nodes")
         return
-    answer = _mapping(value.get("answer_generation"))
+    answer = mapping(value.get("answer_generation"))
     query = answer.get("query")
     if not isinstance(query, str) or is_blank(query):
         yield source.problem(f"{place}, answer_generation", f"query {shown(query)} is no text")
@@ -74,13 +75,9 @@ def _run(document: Document, source: Source, options: Options, seconds: Seconds)
 
 def _root(value: Any) -> dict[str, Any] | None:
     """Return the tree's first node: `tree.tree`, or `tree` itself."""
-    tree = _mapping(_mapping(value).get("tree"))
-    inner = _mapping(tree.get("tree"))
+    tree = mapping(mapping(value).get("tree"))
+    inner = mapping(tree.get("tree"))
     return next((node for node in (inner, tree) if "children" in node), None)
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _name(query: str | None, root: dict[str, Any]) -> str:
@@ -89,7 +86,7 @@ def _name(query: str | None, root: dict[str, Any]) -> str:
     The source has no name for a run: two runs of one query share what they have in common.
     """
     children = root["children"] if isinstance(root["children"], list) else []
-    steps = [_mapping(child).get("description") for child in children]
+    steps = [mapping(child).get("description") for child in children]
     said = json.dumps(steps if query is None else query)
     return f"query-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
 

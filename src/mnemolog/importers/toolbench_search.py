@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemolog.importers.base import Found, Here, Placed, Problem, Seconds, Source, Telling
 from mnemolog.importers.chat_messages import arguments_of, message_of
+from mnemolog.importers.shapes import text_at
 from mnemolog.importers.story import Story, Told
 from mnemolog.importers.toolbench_checkpoint import Step, brief_call, state_of
 from mnemolog.importers.words import decision_of, goal_of
@@ -133,9 +134,9 @@ class Search:
             visit = replace(visit, cause=self.previous)
         match node.get("node_type"):
             case "Thought":
-                visit = yield from self._think(visit, _text(node, "description"))
+                visit = yield from self._think(visit, text_at(node, "description"))
             case "Action":
-                visit = replace(visit, tool=_text(node, "description"))
+                visit = replace(visit, tool=text_at(node, "description"))
                 if not _children(node):
                     visit = yield from self._act(visit, {})
             case "Action Input":
@@ -160,7 +161,7 @@ class Search:
     def _act(self, visit: _Visit, node: dict[str, Any]) -> Generator[Found, None, _Visit]:
         """Tell a call with its answer; one without an answer never got one: the search went on."""
         if visit.tool is None:
-            if _text(node, "description"):  # the root is an empty Action Input
+            if text_at(node, "description"):  # the root is an empty Action Input
                 yield self.problem("an Action Input without its Action")
             return visit
         if is_blank(visit.tool):
@@ -206,11 +207,6 @@ class Search:
 def _children(node: Any) -> list[Any]:
     children = node.get("children") if isinstance(node, dict) else None
     return children if isinstance(children, list) else []
-
-
-def _text(node: dict[str, Any], key: str) -> str:
-    text = node.get(key)
-    return text if isinstance(text, str) else ""
 
 
 def _essence(node: Any) -> str:
