@@ -20,9 +20,9 @@ from faust.assignor.client_assignment import ClientAssignment
 from faust.assignor.partition_assignor import PartitionAssignor
 
 from mnemolog.streams.kafka_noise import Hush
+from mnemolog.streams.kafka_tenants import GROUP
 from mnemolog.streams.sharing import shared_out
 
-GROUP: Final = "mnemolog-worker"
 SESSION_SECONDS: Final = 10.0  # without a sign of life, after which others own its tenants
 HEARTBEAT_SECONDS: Final = 2.0
 TOPICS_SECONDS: Final = 3.0  # between two looks for new tenants

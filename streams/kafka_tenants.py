@@ -13,6 +13,7 @@ from mnemolog.streams.kafka_loop import KafkaLoop, started, stopped
 from mnemolog.streams.kafka_producers import REQUEST_MS_MAX
 from mnemolog.streams.log import TOPIC_PREFIX, TOPIC_SUFFIX
 
+GROUP: Final = "mnemolog-worker"  # of workers that are not told another
 ASK_SECONDS_MAX: Final = 10.0
 
 T = TypeVar("T")

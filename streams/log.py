@@ -120,6 +120,7 @@ def tenant_of(topic: str) -> str | None:
     >>> tenant_of("mnemolog.acme.events"), tenant_of("orders")
     ('acme', None)
     """
-    if not (topic.startswith(TOPIC_PREFIX) and topic.endswith(TOPIC_SUFFIX)):
+    encoded = topic.removeprefix(TOPIC_PREFIX).removesuffix(TOPIC_SUFFIX)
+    if topic != f"{TOPIC_PREFIX}{encoded}{TOPIC_SUFFIX}":
         return None
-    return decoded_name(topic.removeprefix(TOPIC_PREFIX).removesuffix(TOPIC_SUFFIX)) or None
+    return decoded_name(encoded) or None

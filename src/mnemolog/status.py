@@ -12,6 +12,7 @@ from mnemolog.projections.memories.state_schema import INDEX_FOLDER
 from mnemolog.projections.room import Room, Usage
 from mnemolog.schemas.errors import Damaged, StoreUnavailable
 from mnemolog.sizes import bytes_below
+from mnemolog.streams.opening import brokers_of
 
 T = TypeVar("T")
 
@@ -49,7 +50,10 @@ class IndexStanding:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a tenant stands at one moment; `warnings` are what an operator should look at."""
+    """How a tenant stands at one moment; `warnings` are what an operator should look at.
+
+    `owner` is the worker that owns a tenant on Kafka, wherever its folder is; None without one.
+    """
 
     tenant: str
     folder: str
@@ -63,14 +67,15 @@ class Status:
     disk_free_bytes: int
     disk_used_percent: int
     warnings: tuple[str, ...]
+    owner: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return asdict(self)
 
 
-def status(engine: Engine) -> Status:
-    """Return how the tenant of *engine* stands."""
+def status(engine: Engine, *, group: str | None = None) -> Status:
+    """Return how the tenant of *engine* stands, which workers of *group* may own."""
     ends = engine.log.ends()
     usage = engine.room.usage_of(engine.folder)
     projections = tuple(_standing(engine, name, ends) for name in NAMES)
@@ -87,7 +92,22 @@ def status(engine: Engine) -> Status:
         disk_free_bytes=usage.free,
         disk_used_percent=round(100 * usage.share),
         warnings=(*disk_warnings(engine.room, usage), *_damages(projections)),
+        owner=_or_none(lambda: _owner(engine, group)),
     )
+
+
+def _owner(engine: Engine, group: str | None) -> str | None:
+    if not engine.settings["log"]:
+        return None
+    from mnemolog.streams.kafka_tenants import (  # noqa: PLC0415 - slow to import
+        GROUP,
+        KafkaTenants,
+    )
+
+    with KafkaTenants(brokers_of(engine.settings["log"])) as brokers:
+        members = brokers.members(group or GROUP)
+    owners = (m for m in members if engine.log.topic in m.topics)
+    return next((f"{owner.client} at {owner.host}" for owner in owners), None)
 
 
 def disk_warnings(room: Room, usage: Usage) -> tuple[str, ...]:

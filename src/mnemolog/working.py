@@ -16,7 +16,7 @@ import structlog
 from mnemolog.processors import hosted
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.settings import TENANT_DEFAULT, Settings
-from mnemolog.streams.kafka_tenants import KafkaTenants
+from mnemolog.streams.kafka_tenants import GROUP, KafkaTenants
 from mnemolog.streams.log import tenant_of, topic_of
 from mnemolog.streams.opening import brokers_of
 from mnemolog.tending import Attend, Tending
@@ -179,7 +179,7 @@ async def _work(worker: Worker, wanted: Wanted, group: str | None) -> None:
     stopping = asyncio.Event()
     for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    group = group or app.GROUP
+    group = group or GROUP
     data = wanted.settings(TENANT_DEFAULT)["data"]
     _log.info("worker started", brokers=wanted.bootstrap, data=data, group=group)
     await app.run(worker, bootstrap=wanted.bootstrap, group=group, stopping=stopping)
@@ -194,7 +194,7 @@ def app_of_environment() -> "WorkerApp":
     tenants = (settings.tenant,) if settings.found["tenant"].origin != "default" else ()
     wanted = Wanted(log=settings["log"], tenants=tenants)
     worker = Worker(wanted)
-    group = os.environ.get(GROUP_VARIABLE) or app.GROUP
+    group = os.environ.get(GROUP_VARIABLE) or GROUP
     made = app.WorkerApp(worker, bootstrap=wanted.bootstrap, group=group)
     made.on_before_shutdown.connect(lambda *_, **__: worker.close())
     return made

