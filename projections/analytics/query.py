@@ -72,6 +72,8 @@ def _lock_up(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def _statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
+    if not isinstance(sql, str):
+        raise InvalidSetting("sql", sql, "a text")
     try:
         sql.encode()
     except UnicodeEncodeError as error:

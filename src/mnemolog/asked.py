@@ -17,6 +17,13 @@ def names(**asked: Any) -> dict[str, Any]:
     return asked
 
 
+def text(**asked: Any) -> None:
+    """Raise InvalidSetting if what was *asked* by name is no text, or is not told."""
+    for name, value in asked.items():
+        if not isinstance(value, str):
+            raise InvalidSetting(name, value, "a text")
+
+
 def rows(count: Any) -> int:
     """Return how many rows were asked for. Raises InvalidSetting beyond `ROWS_MAX`."""
     is_count = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= ROWS_MAX

@@ -173,7 +173,7 @@ class Asker:
         """Return where *task* stands: its newest sound checkpoint and what came after it."""
         from mnemolog.projections.checkpoints.resume import resume  # noqa: PLC0415
 
-        check.names(task=task)
+        check.text(task=task)
         self._wait(after)
         reader = self._readers.checkpoints()
         if reader is None:

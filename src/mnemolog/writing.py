@@ -64,7 +64,10 @@ class Writer:
         **scope: Unpack[Scope],
     ) -> Appended:
         """Append an event of any type: its model or its name, such as "task.started"."""
-        return self._append(_model(event), fields or {}, scope)
+        told = {} if fields is None else fields
+        if not isinstance(told, Mapping):
+            raise InvalidEvent("fields", told, "the fields of an event are a mapping")
+        return self._append(_model(event), told, scope)
 
     def _append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
         """Append one event; of what rules every key, a copy to each partition."""
@@ -291,9 +294,9 @@ def _kind_of(target: Ref) -> str:
 
 
 def _model(event: type[Event] | str) -> type[Event]:
-    if not isinstance(event, str):
+    if isinstance(event, type) and issubclass(event, Event):
         return event
-    model = _EVENTS.get(event.removeprefix(TYPE_PREFIX))
+    model = _EVENTS.get(event.removeprefix(TYPE_PREFIX)) if isinstance(event, str) else None
     if model is None:
         raise InvalidEvent("type", event, "no such event type; docs/events.md lists them")
     return model
