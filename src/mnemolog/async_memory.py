@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar, Unpack, cast
 
+from mnemolog.acting import Action
 from mnemolog.memory import Memory
 from mnemolog.scope import Scope
-from mnemolog.writing import Action
 
 if TYPE_CHECKING:
     from types import TracebackType

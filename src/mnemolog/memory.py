@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemolog.asking import Asker
+from mnemolog.costly import Saving
 from mnemolog.engine import Engine, present
 from mnemolog.exporting import ExportReport, Target, Wanted, export
 from mnemolog.http_door import Door
@@ -47,7 +48,7 @@ def _silent(_: Stage) -> None:
     """Tell nobody how far it is."""
 
 
-class Memory(Door, Writer, Asker):
+class Memory(Door, Saving, Writer, Asker):
     """An agent's memory: append what happens, recall what matters, resume, ask, rebuild.
 
     *data* is a folder, or ":memory:" for one that ends with the process. *log* is
@@ -103,10 +104,9 @@ class Memory(Door, Writer, Asker):
         self._readers = Readers(self._engine)
         self._recorder = Recorder(self._engine.publisher)
         self._let_go = weakref.finalize(self, let_go, self._recorder, self._readers, self._engine)
+        Saving.__init__(self, self._engine)
         Writer.__init__(self, self._engine.publisher, defaults)
         Asker.__init__(self, self._engine, self._readers, defaults)
-
-    # Appending: the verbs of `Writer`, and those that have to know what is there.
 
     def _append(self, event: type[Event], fields: Mapping[str, Any], scope: Scope) -> Appended:
         if self._engine.read_only:

@@ -1,52 +1,25 @@
 """The verbs that append: what an agent observes, says, decides, does, is told, and wants kept."""
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Final, Literal, Unpack
 
+from mnemolog.acting import Acting
 from mnemolog.schemas.envelope import DEFAULT_SOURCE, TYPE_PREFIX
-from mnemolog.schemas.errors import InvalidEvent, MnemologError
+from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.events import ALL_EVENTS, Event, experience, memory
 from mnemolog.schemas.events.governance import EVERYWHERE
-from mnemolog.schemas.ids import derived_id, fresh_id
-from mnemolog.schemas.text import cut
-from mnemolog.schemas.times import instant
 from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id
 from mnemolog.streams.publishing import Appended, Draft, Publisher
 
 IN_EVENT = ("tags", "model_use")
-ERROR_CHARACTERS_MAX: Final = 10_000  # of an exception's words; a result is the caller's to bound
 _EVENTS: Final = {event.event_type: event for event in ALL_EVENTS}
 
 
-@dataclass(slots=True)
-class Action:
-    """A tool call under way: set what came of it before the block of `act` ends."""
-
-    started: Appended
-    action: str
-    result: str | None = None
-    data: dict[str, Any] = field(default_factory=dict)
-    cost_usd: float | None = None
-    finished: Appended | None = None
-
-    @property
-    def id(self) -> str:
-        """The id of the event that says it started."""
-        return self.started.id
-
-    @property
-    def identity(self) -> str:
-        """That event's identity."""
-        return self.started.identity
-
-
-class Writer:
+class Writer(Acting):
     """The writing half of `Memory`. Each verb returns once the log has its event durably.
 
     All take the keywords of `Scope`. Raises InvalidEvent, naming field, value and limit,
@@ -161,59 +134,6 @@ class Writer:
         }
         return self._append(experience.DecisionMade, fields, scope)
 
-    @contextmanager
-    def act(
-        self,
-        tool: str,
-        *,
-        arguments: Mapping[str, Any] | None = None,
-        action: str | None = None,
-        costly: bool = False,
-        **scope: Unpack[Scope],
-    ) -> Iterator[Action]:
-        """Record a tool call: that it started, and at the block's end that it finished or failed.
-
-        An exception in the block is recorded as the action's error and goes on, whatever the log
-        says of it. With an `id` the call may be retried: the action is named by it, and the end's
-        id is derived from it. With an `occurred_at` the end occurs as much later as the block took.
-        """
-        name = action or scope.get("id") or fresh_id()
-        told = {"action": name, "tool": tool, "arguments": arguments, "costly": costly}
-        running = Action(self._append(experience.ActionStarted, told, scope), name)
-        began = time.monotonic()
-        try:
-            yield running
-        except BaseException as raised:
-            error = cut(f"{type(raised).__name__}: {raised}", characters_max=ERROR_CHARACTERS_MAX)
-            try:
-                running.finished = self._finish(running, tool, error, _passed(began), scope)
-            except MnemologError as unrecorded:
-                raised.add_note(f"mnemolog could not record that the action failed: {unrecorded}")
-            raise
-        running.finished = self._finish(running, tool, None, _passed(began), scope)
-
-    def _finish(
-        self, running: Action, tool: str, error: str | None, passed: timedelta, scope: Scope
-    ) -> Appended:
-        fields = {
-            "action": running.action,
-            "tool": tool,
-            "success": error is None,
-            "result": running.result if error is None else None,
-            "error": error,
-            "data": running.data or None,
-            "duration_ms": passed // timedelta(milliseconds=1),
-            "cost_usd": running.cost_usd,
-        }
-        given, began = scope.get("id"), scope.get("occurred_at")
-        later: Any = {
-            **scope,
-            "id": None if given is None else derived_id("action finished", given),
-            "occurred_at": began and instant(began, field="occurred_at")[0] + passed,
-            "caused_by": running.started,
-        }
-        return self._append(experience.ActionFinished, fields, later)
-
     def feedback(
         self,
         target: Ref,
@@ -281,11 +201,6 @@ def _real(value: Any) -> Any:
         with suppress(OverflowError, ValueError):  # 10 ** 400, and Decimal("sNaN")
             return float(value)
     return value
-
-
-def _passed(began: float) -> timedelta:
-    """Return how long ago *began* was on the monotonic clock."""
-    return timedelta(seconds=time.monotonic() - began)
 
 
 def _kind_of(target: Ref) -> str:

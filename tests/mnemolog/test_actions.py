@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mnemolog.acting import ERROR_CHARACTERS_MAX
 from mnemolog.schemas.errors import InvalidEvent, LogUnavailable
-from mnemolog.writing import ERROR_CHARACTERS_MAX
 from support.remembering import opened, recorded, the_event
 
 

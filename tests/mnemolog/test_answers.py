@@ -215,7 +215,7 @@ def test_resume_gives_the_checkpoint_what_came_after_and_what_is_open(mem):
     mem.observe("before", task="auth", occurred_at=NOW)
     saved = mem.checkpoint("keep auth up", plan_summary="raise it", task="auth", occurred_at=NOW)
     after = mem.observe("after it", task="auth", occurred_at=NOW)
-    call = mem.act("restart", task="auth", costly=True, occurred_at=NOW)
+    call = mem.act("restart", task="auth", occurred_at=NOW)
     running = call.__enter__()
     other = mem.observe("elsewhere", task="jwt", occurred_at=NOW)
     mem.wait_for(other.token)

@@ -6,10 +6,10 @@ import inspect
 import pytest
 
 from mnemolog import AsyncMemory, Memory
+from mnemolog.acting import Action
 from mnemolog.engine import LEASE_FILE
 from mnemolog.projections.lease import Lease
 from mnemolog.schemas.errors import InvalidEvent, LeaseHeld, NotFound
-from mnemolog.writing import Action
 from support.polling import eventually
 from support.remembering import QUICK, recorded, texts, the_event
 
