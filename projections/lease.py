@@ -100,7 +100,7 @@ def look(path: Path) -> Holding:
     if not isinstance(pid, int):
         return Holding(_is_held(path))
     is_here = host == socket.gethostname()
-    state = _state_of(pid) if is_here else ""
+    state = _state_of(pid, content.get("started")) if is_here else ""
     lives = state not in _ENDED if is_here else None
     return Holding(_is_held(path), pid, str(host), lives, is_stopped=state == "T")
 
@@ -133,8 +133,11 @@ def _is_held(path: Path) -> bool:
     return False
 
 
-def _state_of(pid: int) -> str:
-    """Return how the process *pid* is, as one letter of Linux, or "" if there is none."""
+def _state_of(pid: int, started: object) -> str:
+    """Return how the process *pid* is, as one letter of Linux, or "" if there is none.
+
+    One that did not start at *started* is another, which got the number of one that ended.
+    """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -142,13 +145,23 @@ def _state_of(pid: int) -> str:
     except OSError:
         pass  # another user's: it lives
     try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1].decode()
+        state, now = _stat(pid)
     except OSError:
         return "?"
+    return state if started in {None, now} else ""
+
+
+def _stat(pid: int) -> tuple[str, int]:
+    """Return a process's state, and when it started in ticks of Linux since the machine did."""
+    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
+    return fields[0].decode(), int(fields[19])
 
 
 def _holder_now(epoch: int) -> dict[str, Any]:
-    return {"epoch": epoch, "pid": os.getpid(), "host": socket.gethostname()}
+    now = {"epoch": epoch, "pid": os.getpid(), "host": socket.gethostname()}
+    with suppress(OSError):  # elsewhere than on Linux the number alone has to do
+        now["started"] = _stat(os.getpid())[1]
+    return now
 
 
 def _content(path: Path) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 What fails in one tenant's thread is told and tried again; the other tenants go on.
 """
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -14,7 +17,7 @@ import structlog
 from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.ledgers import applied
 from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.projections.lease import holder
+from mnemolog.projections.lease import Holding, look
 from mnemolog.schemas.errors import (
     Damaged,
     HistoryLost,
@@ -28,6 +31,7 @@ from mnemolog.settings import Settings
 from mnemolog.streams.log import Wakeable, topic_of
 
 LOOK_SECONDS: Final = 0.5  # between two looks at the dispatcher, the lease and the orders
+STALLED_SECONDS: Final = 5.0  # after which a stopped former owner is ended
 TELL_SECONDS: Final = 5.0  # between two words on how far a catch-up is
 RETRY_SECONDS_MIN: Final = 0.2  # before another try, growing with each failure
 RETRY_SECONDS_MAX: Final = 5.0
@@ -133,10 +137,22 @@ class Tending:
                 self._engine = None
 
     def _took(self, engine: Engine) -> bool:
-        """Wait for the folder's lease; False where the end came first."""
+        """Wait for the folder's lease; False where the end came first.
+
+        The group has given the tenant to this worker, so that one on this folder that is stopped
+        is no owner any more: it is ended, before it could wake up and write.
+        """
+        stalled_since: dict[int, float] = {}
         while not self._ending and not engine.take_over():
-            keeper = holder(engine.folder / LEASE_FILE)
-            self._say("folder held; waiting", holder=keeper, folder=str(engine.folder))
+            found = look(engine.folder / LEASE_FILE)
+            self._say("folder held; waiting", holder=str(found), folder=str(engine.folder))
+            if found.pid is not None and self._owned and is_stalled_worker(found):
+                since = stalled_since.setdefault(found.pid, time.monotonic())
+                if time.monotonic() - since >= STALLED_SECONDS:
+                    _log.warning("stalled owner ended", tenant=self.tenant, holder=str(found))
+                    os.kill(found.pid, signal.SIGKILL)
+            else:
+                stalled_since.clear()
             self._sleep(LOOK_SECONDS)
         return not self._ending
 
@@ -168,6 +184,17 @@ class Tending:
         if self._said != (event, str(more)):
             self._said = (event, str(more))
             _log.warning(event, tenant=self.tenant, **more)
+
+
+def is_stalled_worker(found: Holding) -> bool:
+    """Say whether a folder is held by a worker of this host that was stopped by a signal."""
+    if not (found.is_held and found.lives and found.is_stopped):
+        return False
+    try:
+        words = Path(f"/proc/{found.pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"worker" in words and any(b"mnemolog" in word for word in words)
 
 
 class _CatchUp:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -101,3 +102,17 @@ def test_status_says_which_worker_owns_the_tenant(tmp_path, log, mark):
         one.stop()
     done = command("status", *asked, "--group", group, data=tmp_path / "elsewhere")
     assert json.loads(done.stdout)["owner"] is None
+
+
+def test_a_stalled_worker_is_ended_by_who_owns_its_tenant_in_the_same_folder(tmp_path, log, mark):
+    tenant = f"t-{mark}"
+    said(log, tmp_path, tenant, "the first word")
+    asked = ("--tenant", tenant, "--group", f"workers-{mark}")
+    with worker(tmp_path / "data", log, *asked) as stalled:
+        stalled.tells("tenant ready", tenant=tenant)
+        stalled.process.send_signal(signal.SIGSTOP)
+        with worker(tmp_path / "data", log, *asked) as successor:
+            told = successor.tells("stalled owner ended", tenant=tenant)
+            assert f"process {stalled.process.pid} " in told["holder"]
+            successor.tells("tenant ready", tenant=tenant)
+        assert stalled.process.wait(60) == -signal.SIGKILL

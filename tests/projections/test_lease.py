@@ -167,3 +167,12 @@ def test_what_stands_in_its_place_is_told(tmp_path):
     with pytest.raises(StoreUnavailable, match="file") as raised:
         Lease.take(tmp_path / "file" / "lock")
     assert "Move away" in raised.value.hint
+
+
+def test_a_process_that_got_the_number_of_one_that_ended_is_not_the_holder(tmp_path):
+    path = tmp_path / "lease"
+    Lease.take(path).release()
+    content = json.loads(path.read_bytes())
+    assert look(path).lives
+    path.write_text(json.dumps({**content, "started": content["started"] + 1}))
+    assert not look(path).lives
