@@ -25,10 +25,7 @@ Append = Callable[[type[Event], Mapping[str, Any], Scope], Appended]
 
 
 class Saving:
-    """The half of `Memory` that saves a state before a costly action.
-
-    A client of a service knows no states, and saves none.
-    """
+    """The half of `Memory` that saves a state before a costly action."""
 
     _views: AgentViews | None = None
     _defaults: Names

@@ -20,6 +20,9 @@ BACK_OFF_SECONDS: Final = 0.2  # before the second attempt; then twice as long
 CONNECT_SECONDS_MAX: Final = 5.0
 ANSWER_SECONDS_MAX: Final = 120.0  # above a service's own bound, which says more
 CONNECTIONS_MAX: Final = 32
+# A connection that was lost is soon there again; who has waited for an answer has waited enough.
+_LOST: Final = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
+_BUSY: Final = 503  # without a document it comes from the server itself, or a proxy before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Client:
             try:
                 return self._answer(ask, request)
             except (Busy, StoreUnavailable) as error:
-                may_retry = isinstance(error, Busy) or isinstance(error.__cause__, httpx.HTTPError)
+                may_retry = isinstance(error, Busy) or isinstance(error.__cause__, _LOST)
                 if not may_retry or attempt == ATTEMPTS_MAX or self._closed.wait(wait):
                     raise
             wait *= 2
@@ -109,6 +112,8 @@ class Client:
             if isinstance(problem, dict):
                 return error_of(problem)
         reason = f"it answered {response.status_code} {media_type}, and no problem document"
+        if response.status_code == _BUSY:
+            return Busy(str(self._address), reason)
         return self._unavailable(ask, reason)
 
     def _unavailable(self, ask: Ask, reason: str) -> StoreUnavailable:

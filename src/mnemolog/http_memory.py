@@ -18,6 +18,7 @@ from mnemolog.http_client import Ask, Client
 from mnemolog.http_errors import NotServed
 from mnemolog.http_json import scope_telling, telling
 from mnemolog.http_wire import (
+    AppendedEvent,
     AppendedEvents,
     EventTold,
     ResumedTold,
@@ -40,6 +41,7 @@ from mnemolog.projections.recall.answer import Recalled
 from mnemolog.replay.lineage import Lineage, Node
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting, ReadOnly, TimedOut
 from mnemolog.schemas.events import Event, memory
+from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.ids import fresh_id
 from mnemolog.schemas.positions import Token
 from mnemolog.scope import Names, Ref, Scope, check_keywords, ref_id, ref_identity
@@ -149,6 +151,13 @@ class HttpMemory(Memory):
         }
         return self._appended("/events", body)
 
+    def _save_before(self, scope: Scope) -> Appended | None:
+        """Let the service save the state before a costly action: it knows what was told."""
+        self._check_writes(CheckpointSaved.event_type)
+        check_keywords(scope, of=Scope, where="this verb")
+        saved = self._sent("/checkpoints", {"scope": self._scope(scope)})
+        return appended_of(saved[0]) if saved else None
+
     def forget(
         self, *refs: Ref, text: str | None = None, reason: str | None = None, **scope: Unpack[Scope]
     ) -> Appended:
@@ -235,9 +244,13 @@ class HttpMemory(Memory):
         return scope_telling(named)
 
     def _appended(self, path: str, body: Mapping[str, Any]) -> Appended:
-        ask = Ask("POST", path, body=body, appends=True)
-        (one,) = loaded(AppendedEvents, self._client.send(ask)).events
+        (one,) = self._sent(path, body)
         return appended_of(one)
+
+    def _sent(self, path: str, body: Mapping[str, Any]) -> Sequence[AppendedEvent]:
+        ask = Ask("POST", path, body=body, appends=True)
+        told: AppendedEvents = loaded(AppendedEvents, self._client.send(ask))
+        return told.events
 
     def _ask(
         self, method: str, path: str, told: Mapping[str, Any], *, after: Token | None = None

@@ -13,13 +13,13 @@ from mnemolog.http_errors import NoSuchEndpoint
 from mnemolog.schemas.errors import MnemologError
 from mnemolog.service import asking_routes, writing_routes
 from mnemolog.service.answers import PROBLEMS, Problem, answer, problem, service_of, unusable
-from mnemolog.service.asked import EventBody, EventsBody, ForgetBody, RecallBody
+from mnemolog.service.asked import EventBody, EventsBody, ForgetBody, RecallBody, SavingBody
 from mnemolog.service.bounds import Bounds
 from mnemolog.service.core import Service
 
 API_VERSION: Final = "1"
 TITLE: Final = "mnemolog"
-_BY_HAND: Final = (EventBody, EventsBody, ForgetBody, RecallBody, Problem)
+_BY_HAND: Final = (EventBody, EventsBody, ForgetBody, RecallBody, SavingBody, Problem)
 _PLACE: Final = "#/components/schemas/{model}"
 # What the codec says of an event is in asyncapi.json: here only what every CloudEvent has.
 _CLOUD_EVENT: Final[dict[str, Any]] = {

@@ -141,6 +141,14 @@ class EventsBody(BaseModel):
     events: list[EventBody]
 
 
+class SavingBody(BaseModel):
+    """Whose state is to be saved, and when: the scope of the action that is about to start."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    scope: ScopeBody
+
+
 class RefBody(BaseModel):
     """What is meant: an id, with the event's identity where several events have it."""
 

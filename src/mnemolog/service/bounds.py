@@ -23,6 +23,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 RETRY_AFTER_SECONDS: Final = b"1"
+ALIVE: Final = "/healthz"
 DRAINED_BODIES_MAX: Final = 4  # what is too large is read on for so long: else no answer is read
 
 _log = structlog.get_logger("mnemolog.service")
@@ -60,7 +61,8 @@ class Bounds:
             self._under_way -= 1
 
     async def _answered(self, scope: Message, receive: Receive, answer: "_Answer") -> None:
-        if self._under_way > self._limits.requests:
+        is_alive = scope["path"] == ALIVE  # however busy it is
+        if self._under_way > self._limits.requests and not is_alive:
             raise Busy("service", f"{self._limits.requests} requests are under way")
         if self._loopback_only and not is_loopback(name_in(_header(scope, b"host"))):
             raise BadRequest("the Host header names another host; without keys only loopback is")

@@ -18,7 +18,7 @@ from mnemolog.service.answers import (
     service_of,
 )
 from mnemolog.service.appending import MEDIA_TYPES, append
-from mnemolog.service.asked import EventBody, EventsBody, ForgetBody
+from mnemolog.service.asked import EventBody, EventsBody, ForgetBody, SavingBody
 from mnemolog.service.named import Named
 
 APPENDED = {200: {"headers": {TOKEN_HEADER: TOKEN_SENT}}, **PROBLEMS}
@@ -70,4 +70,28 @@ async def forget(request: Request, caller: Appender, after: After = None) -> Res
         return AppendedEvents(events=[appended_told(done)], token=str(done.token))
 
     appended = await service_of(request).append(caller, forgets, after=after)
+    return answer(AppendedEvents, appended, token=appended.token)
+
+
+@router.post(
+    "/checkpoints",
+    response_model=AppendedEvents,
+    responses=APPENDED,
+    openapi_extra=described(SavingBody),
+    operation_id="save",
+)
+async def save(request: Request, caller: Appender) -> Response:
+    """Save an agent's state before a costly action, by the rule that saves checkpoints by policy.
+
+    Answers no event where nothing was told since the last checkpoint, or the policy wants none.
+    """
+    asked = await body_as(SavingBody, request)
+    scope: Any = asked.scope.model_dump(exclude_none=True)
+
+    def saves(memory: Memory) -> AppendedEvents:
+        done = memory._save_before(scope)  # noqa: SLF001 - the client's half of it asks for this
+        events = [] if done is None else [appended_told(done)]
+        return AppendedEvents(events=events, token="" if done is None else str(done.token))
+
+    appended = await service_of(request).append(caller, saves)
     return answer(AppendedEvents, appended, token=appended.token)

@@ -131,6 +131,16 @@ def without_ids(told):
     return {name: value for name, value in told.items() if name not in ids}
 
 
+def test_before_a_costly_action_the_state_is_saved_over_there(far):
+    far.observe("the pool of auth is exhausted")
+    with far.act("psql", costly=True) as action:
+        assert action.saved.position < action.started.position
+    saved = far.saved(action.saved, after=action.finished.token).checkpoint
+    assert saved.agent == far._defaults["agent"]
+    with far.act("psql", costly=True, agent="told nothing") as action:
+        assert action.saved is None
+
+
 def test_the_same_id_counts_once(far):
     first = far.observe("once", id="e-1")
     assert far.observe("once", id="e-1") == first
