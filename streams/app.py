@@ -18,6 +18,7 @@ import faust
 import structlog
 from faust.assignor.client_assignment import ClientAssignment
 from faust.assignor.partition_assignor import PartitionAssignor
+from faust.transport.drivers.aiokafka import Consumer
 
 from mnemolog.streams.kafka_noise import Hush
 from mnemolog.streams.kafka_tenants import GROUP
@@ -79,6 +80,17 @@ class TopicAssignor(PartitionAssignor):
         return self._protocol_assignments(shares, {}, {}, groups)
 
 
+class WakingConsumer(Consumer):
+    """Hands over the last record of each partition that a fetch found: one wake-up does for all.
+
+    So Faust's pace, some thousand events a second, takes nothing of the projectors'.
+    """
+
+    async def _getmany(self, *asked: Any, **more: Any) -> Any:
+        found = await super()._getmany(*asked, **more)
+        return {tp: records[-1:] for tp, records in found.items()}
+
+
 class WorkerApp(faust.App):
     """One member of the group of workers. It starts once there is a tenant to own."""
 
@@ -107,6 +119,11 @@ class WorkerApp(faust.App):
         self.on_partitions_revoked.connect(self._tell_revoked)
         self._conductor = cast("Any", self.topics)  # its type hides what follows
         self._conductor._resubscribe_sleep_lock_seconds = SUBSCRIBE_SECONDS  # noqa: SLF001
+
+    def _new_transport(self) -> Any:
+        transport: Any = super()._new_transport()
+        transport.Consumer = WakingConsumer
+        return transport
 
     def _create_directories(self) -> None:
         """Make none: there are no tables."""
