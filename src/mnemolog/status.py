@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.ledgers import applied, counts_in, index_upkeep, vectors_outstanding
+from mnemolog.processing_status import ProcessorStanding, processor_standings
 from mnemolog.projections.kinds import MEMORIES, NAMES
 from mnemolog.projections.lease import look
 from mnemolog.projections.memories.state_schema import INDEX_FOLDER
@@ -68,6 +69,7 @@ class Status:
     disk_used_percent: int
     warnings: tuple[str, ...]
     owner: str | None = None
+    processors: tuple[ProcessorStanding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -79,6 +81,7 @@ def status(engine: Engine, *, group: str | None = None) -> Status:
     ends = engine.log.ends()
     usage = engine.room.usage_of(engine.folder)
     projections = tuple(_standing(engine, name, ends) for name in NAMES)
+    processors = processor_standings(engine, ends)
     return Status(
         tenant=engine.settings.tenant,
         folder=str(engine.folder),
@@ -91,7 +94,12 @@ def status(engine: Engine, *, group: str | None = None) -> Status:
         index=_or_none(lambda: index_standing(engine)),
         disk_free_bytes=usage.free,
         disk_used_percent=round(100 * usage.share),
-        warnings=(*disk_warnings(engine.room, usage), *_damages(projections)),
+        warnings=(
+            *disk_warnings(engine.room, usage),
+            *_damages(projections),
+            *(f"{one.name}: {trouble}" for one in processors for trouble in one.troubles),
+        ),
+        processors=processors,
         owner=_or_none(lambda: _owner(engine, group)),
     )
 

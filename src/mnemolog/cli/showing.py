@@ -132,6 +132,9 @@ def status(
             for p in found.projections
         ],
     )
+    rows = [(p.name, p.behind, p.waiting, p.held, p.parked) for p in found.processors if p.ran]
+    if rows:
+        say_table(("processor", "behind", "waiting", "held", "parked"), rows)
 
 
 def _index(index: "IndexStanding") -> str:
