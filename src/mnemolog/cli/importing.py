@@ -43,8 +43,10 @@ def run_import(
 
 def say_report(report: ImportReport) -> None:
     """Print what an import did, and name what it passed over."""
-    verb = "would be added" if report.dry_run else "added"
-    say(f"{report.added} events {verb}, {report.already_there} were there, {report.files} file(s)")
+    told, repeats = "added", f"{report.already_there} were there"
+    if report.dry_run:  # which knows of no other log
+        told, repeats = "would be added to an empty log", f"{report.already_there} repeat them"
+    say(f"{report.added} events {told}, {repeats}, {report.files} file(s)")
     for event_type, events in sorted(report.by_type.items()):
         say(f"  {events:>7} {event_type}")
     if report.foreign or report.blobs:
@@ -61,6 +63,7 @@ def as_dict(report: ImportReport) -> dict[str, Any]:
     """Return what an import did as JSON values."""
     return {
         "files": report.files,
+        "unread": report.unread,
         "added": report.added,
         "already_there": report.already_there,
         "dry_run": report.dry_run,

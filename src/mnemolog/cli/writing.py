@@ -125,7 +125,8 @@ def import_(
 ) -> None:
     """Bring an agent's history in; what was imported before adds nothing.
 
-    A bad line or item is counted, named and skipped, and the rest goes in.
+    A bad line or item is counted, named and skipped, and the rest goes in. A path that is not
+    there, or is of no known format, is named, and the exit code is 2.
     """
     from mnemolog.cli.importing import as_dict, run_import, say_report  # noqa: PLC0415
     from mnemolog.importers.base import Options  # noqa: PLC0415 - loads with the command
@@ -144,6 +145,8 @@ def import_(
         say_json(as_dict(report))
     else:
         say_report(report)
+    if report.unread:
+        raise typer.Exit(2)
 
 
 def demo(

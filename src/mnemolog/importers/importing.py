@@ -6,7 +6,7 @@ derived from the content, so that what is there already has no second effect.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ from mnemolog.streams.publishing import Publisher
 
 BATCH_EVENTS: Final = 500
 OPTIONS: Final = Options()
+EMPTY: Final = "an empty file"  # which nobody may have written to yet: named, and no failure
 
 
 def import_paths(
@@ -55,12 +56,8 @@ def import_paths(
     report = ImportReport(dry_run=dry_run)
     sender = Sender(publisher, log, report=report, batch_events=batch, blobs=blobs)
     importing = _Importing(importer, options, sender, report, on_progress or _tell_nobody)
-    for file in named_files(paths):
-        if isinstance(file, Problem):
-            report.add_problem(file)
-        else:
-            importing.take(file)
-    sender.flush()
+    with closing(log) if dry_run else nullcontext():
+        importing.run(paths)
     return report
 
 
@@ -85,21 +82,36 @@ class _Importing:
         self._report = report
         self._tell = tell
 
-    def take(self, named: Named) -> None:
+    def run(self, paths: Iterable[str | Path]) -> None:
+        """Import all files of *paths*."""
+        for file in named_files(paths):
+            if isinstance(file, Problem):
+                self._report.add_unread(file)
+            else:
+                self._take(file)
+        self._sender.flush()
+
+    def _take(self, named: Named) -> None:
         """Import one file."""
         with ExitStack() as stack:
             try:
                 file = stack.enter_context(opened(named.path))
             except OPEN_ERRORS as error:
-                self._report.add_problem(Problem(named.path, "file", _why(error)))
+                self._cannot_read(named, Problem(named.path, "file", _why(error)))
                 return
             importer = self._importer_for(named, file.source)
             if importer is not None:
                 self._read(importer, file)
             elif named.outright:
-                self._report.add_problem(file.source.problem("file", _unknown(file.source)))
+                self._cannot_read(named, file.source.problem("file", _unknown(file.source)))
             else:
                 self._report.add_skipped(named.path)
+
+    def _cannot_read(self, named: Named, problem: Problem) -> None:
+        if named.outright and problem.reason != EMPTY:
+            self._report.add_unread(problem)
+        else:
+            self._report.add_problem(problem)
 
     def _importer_for(self, named: Named, source: Source) -> Importer | None:
         if self._importer is None:
@@ -133,7 +145,7 @@ def _whole(found: Iterator[Found], source: Source) -> Iterator[Found]:
 
 def _unknown(source: Source) -> str:
     known = ", ".join(names())
-    return f"no known format; `--format` names one of {known}" if source.head else "an empty file"
+    return f"no known format; `--format` names one of {known}" if source.head else EMPTY
 
 
 def _why(error: Exception) -> str:

@@ -19,11 +19,12 @@ class ImportReport:
     knows identities (in-memory, SQLite) gives a known event its former place, so both are exact
     unless another process appends the same events meanwhile. Kafka gives every event a new place:
     there `added` counts repeats too, which have no effect (an identity counts once). In a dry run
-    `added` is what would be sent, repeats within the import included.
+    `added` is what a log that holds none of it would get, and `already_there` what repeats that.
     """
 
     dry_run: bool = False
     files: int = 0  # read, wholly or in part
+    unread: int = 0  # paths that were named and gave no file of a known format
     skipped_total: int = 0  # lay in a folder and are of no known format
     skipped: list[str] = field(default_factory=list)  # the first `SKIPPED_KEPT_MAX` of them
     added: int = 0
@@ -45,6 +46,11 @@ class ImportReport:
         self.problems_total += 1
         if len(self.problems) < PROBLEMS_KEPT_MAX:
             self.problems.append(problem)
+
+    def add_unread(self, problem: Problem) -> None:
+        """Count a path that was named and can't be read, for *problem*."""
+        self.unread += 1
+        self.add_problem(problem)
 
     def add_skipped(self, path: str) -> None:
         """Count a file of no known format, and keep its name while there is room."""

@@ -1,5 +1,6 @@
 """What was found on its way to the log: in bounded batches, and without what the log can't take."""
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -9,7 +10,7 @@ from mnemolog.importers.base import Blob, Placed, Problem, Raw, Ready
 from mnemolog.importers.report import ImportReport
 from mnemolog.schemas.blobs import digest_of
 from mnemolog.schemas.decoded import Unusable
-from mnemolog.schemas.errors import InvalidEvent
+from mnemolog.schemas.errors import InvalidEvent, StoreUnavailable
 from mnemolog.schemas.foreign import foreign_record
 from mnemolog.schemas.limits import TEXT_CHARS_MAX
 from mnemolog.schemas.partitioning import partition_of
@@ -23,6 +24,12 @@ from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.publishing import Publisher
 
 BATCH_TEXT_CHARS_MAX: Final = 4_194_304  # of a batch's texts; a batch of long ones is sent early
+
+_SEEN: Final = (
+    "CREATE TABLE seen (identity BLOB, content BLOB, place INTEGER,"
+    " PRIMARY KEY (identity, content)) WITHOUT ROWID"
+)
+_WHERE: Final = "SELECT place FROM seen WHERE identity = ? AND content = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,18 +214,39 @@ class _NoBlobs(InMemoryBlobs):
 
 
 class _Nowhere(InMemoryLog):
-    """Refuses what every log refuses, and forgets the rest."""
+    """Refuses what every log refuses, and keeps of the rest only which it was and where.
 
-    _taken = 0
+    That stands in SQLite's temporary file, which goes with the handle: so a repeat is known, as
+    every log that can tell knows it, and memory is not filled by a long history.
+    """
+
+    def __init__(self, tenant: str, *, partitions: int) -> None:
+        super().__init__(tenant, partitions=partitions)
+        self._taken = 0
+        self._seen = sqlite3.connect("", isolation_level=None)
+        self._seen.execute(_SEEN)
 
     def append(
         self, records: Sequence[NewRecord], *, timeout_seconds: float = APPEND_SECONDS_MAX
     ) -> list[Position]:
-        """Give each of *records* the next place, and keep none."""
+        """Give each of *records* the next place, or the one that it got before; keep none."""
         del timeout_seconds  # nothing here waits
         check_records(records)
-        first, self._taken = self._taken, self._taken + len(records)
-        return [
-            Position(partition_of(record.key, partitions=self.partitions), first + number)
-            for number, record in enumerate(records)
-        ]
+        try:
+            return [self._place(record) for record in records]
+        except sqlite3.Error as error:
+            raise StoreUnavailable("a temporary file", str(error)) from error
+
+    def close(self) -> None:
+        """Let go of the temporary file."""
+        super().close()
+        self._seen.close()
+
+    def _place(self, record: NewRecord) -> Position:
+        named = (bytes.fromhex(record.identity), bytes.fromhex(record.content))
+        known = self._seen.execute(_WHERE, named).fetchone()
+        if known is None:
+            known = (self._taken,)
+            self._seen.execute("INSERT INTO seen VALUES (?, ?, ?)", (*named, *known))
+            self._taken += 1
+        return Position(partition_of(record.key, partitions=self.partitions), known[0])

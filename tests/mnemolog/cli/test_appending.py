@@ -113,8 +113,9 @@ def test_what_was_imported_can_be_recalled_and_queried_at_once(cli, chat):
 
 
 def test_a_dry_run_says_what_it_would_do_and_does_not(cli, chat, data):
-    done = cli("import", chat, "--dry-run")
+    done = cli("import", chat, chat, "--dry-run")
     assert done.code == 0
+    assert done.out.startswith("3 events would be added to an empty log, 3 repeat them, 2 file(s)")
     assert "events would be added" in done.out
     assert events(data) == []
 
@@ -146,3 +147,20 @@ def test_an_unknown_format_and_a_missing_file_are_refused_by_name(cli, chat, tmp
     done = cli("import", tmp_path / "none.json", "--json")
     named = done.err + done.out
     assert "none.json" in named
+
+
+@pytest.mark.parametrize("beside", ["none.json", "no*.json", "notes.txt"])
+def test_a_path_that_gives_nothing_to_read_fails_the_command_and_not_its_neighbours(
+    cli, chat, tmp_path, beside
+):
+    (tmp_path / "notes.txt").write_text("Nobody's format.")
+    done = cli("import", tmp_path / beside, chat)
+    assert (done.code, beside in done.err) == (2, True)
+    assert done.out.startswith("3 events added, 0 were there, 1 file(s)")
+
+
+def test_what_lies_in_a_folder_unread_and_what_is_empty_does_not_fail_it(cli, chat, tmp_path):
+    (tmp_path / "notes.txt").write_text("Nobody's format.")
+    (tmp_path / "new.jsonl").touch()
+    done = cli("import", tmp_path, tmp_path / "new.jsonl", "-")
+    assert (done.code, done.err.count("an empty file")) == (0, 2)

@@ -9,9 +9,10 @@ from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.events.experience import MessageExchanged
 from mnemolog.streams.blobs import InMemoryBlobs
 from mnemolog.streams.clock import system_clock
+from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.publishing import Publisher
 from mnemolog.streams.sqlite_log import SQLiteLog
-from support.import_log import TENANT, ImportLog, lines_file
+from support.import_log import TENANT, ImportLog, json_file, lines_file
 
 
 def said(text) -> dict:
@@ -81,6 +82,17 @@ def test_an_import_that_was_broken_off_is_completed_by_the_next_one(tmp_path):
         report = log.take(path, batch=5)
         assert (report.added, report.already_there) == (16, 5)
         assert texts(log) == [f"n {n}" for n in range(20)]
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_a_dry_run_counts_repeats_as_an_empty_log_would(tmp_path, partitions):
+    longer = [said("one"), said("two"), said("three")]
+    for number in range(1, 4):
+        json_file(tmp_path, longer[:number], name=f"{number}.json")
+    log = ImportLog(InMemoryLog(TENANT, partitions=partitions))
+    dry = log.take(tmp_path, batch=2, dry_run=True)
+    wet = log.take(tmp_path, batch=2)
+    assert (dry.added, dry.already_there) == (wet.added, wet.already_there) == (4, 5)
 
 
 def test_a_dry_run_cuts_what_the_import_would_cut_and_keeps_nothing_of_it(tmp_path):
