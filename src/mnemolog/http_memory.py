@@ -155,7 +155,7 @@ class HttpMemory(Memory):
         """Let the service save the state before a costly action: it knows what was told."""
         self._check_writes(CheckpointSaved.event_type)
         check_keywords(scope, of=Scope, where="this verb")
-        saved = self._sent("/checkpoints", {"scope": self._scope(scope)})
+        saved = self._sent("/save", {"scope": self._scope(scope)})
         return appended_of(saved[0]) if saved else None
 
     def forget(

@@ -74,7 +74,7 @@ async def forget(request: Request, caller: Appender, after: After = None) -> Res
 
 
 @router.post(
-    "/checkpoints",
+    "/save",
     response_model=AppendedEvents,
     responses=APPENDED,
     openapi_extra=described(SavingBody),
