@@ -3,6 +3,7 @@
 VENV ?= .venv
 ARGS ?=
 WORKERS ?= 2
+MINUTES ?= 10
 
 # The first Python on the path that is new enough and can make virtual environments.
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell \
@@ -12,7 +13,7 @@ INSTALLED = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv demo test check format format-check lint types kafka generate killtest bench clean
+.PHONY: help venv demo test check format format-check lint types kafka generate fuzz killtest bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +54,9 @@ kafka: ## run a Kafka broker on 127.0.0.1:9092 until Ctrl-C (Java 17 and Maven)
 generate: venv ## write the JSON Schemas, the AsyncAPI and the OpenAPI document anew from the models
 	$(BIN)/python -m mnemolog.schemas.generate
 	$(BIN)/python -m mnemolog.service.generate
+
+fuzz: venv ## throw anything at everything for MINUTES=10; ARGS='-k command' picks some
+	$(BIN)/python tests/support/fuzz.py --minutes $(MINUTES) $(ARGS)
 
 killtest: venv ## kill -9 importing, projecting and worker processes at random; ARGS are the scripts'
 	$(BIN)/python tests/support/kill_storm.py $(ARGS)

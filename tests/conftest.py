@@ -33,10 +33,17 @@ _import_shared("support")
 _import_shared("contracts")
 
 from support.kafka_broker import KafkaBroker, KafkaUnavailable  # noqa: E402 - made just above
+from support.profiles import DEFAULT_EXAMPLES, examples_times, profile_wanted  # noqa: E402
 
 # A busy machine is no failure; what failed can be repeated from the blob that is printed.
 settings.register_profile("mnemolog", deadline=None, print_blob=True)
-settings.load_profile("mnemolog")
+# In CI the same examples each time, so that a change is what makes it fail; `make fuzz` looks for
+# others, longer.
+settings.register_profile("ci", settings.get_profile("mnemolog"), derandomize=True)
+settings.register_profile(
+    "fuzz", settings.get_profile("mnemolog"), max_examples=DEFAULT_EXAMPLES * examples_times()
+)
+settings.load_profile(profile_wanted())
 
 # Nothing that the person at the keyboard has set decides what a test does.
 for name in ("DATA", "LOG", "TENANT", "BLOBS", "BLOBS_FOLDER", "BLOB_TEXT_BYTES"):

@@ -1,7 +1,6 @@
 """Any history, fed in any way to any number of partitions, gives one content in all projections.
 
-`MNEMOLOG_EXAMPLES=500 pytest tests/properties` looks longer. What fails prints the blob that
-repeats it.
+`make fuzz` looks longer. What fails prints the blob that repeats it.
 """
 
 import tempfile

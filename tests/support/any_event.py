@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
+from mnemolog.projections.kinds import NAMES as PROJECTIONS
 from mnemolog.schemas import fields
 from mnemolog.schemas.checkpoint import Node, TaskState
 from mnemolog.schemas.events import Event
-from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.events.memory import MemoryForgotten
 from support.histories import START
 
@@ -47,19 +47,14 @@ class Pools:
 
 def events(model: type[Event], pools: Pools) -> st.SearchStrategy[Event]:
     """Return a strategy for events of *model* that name what is in *pools*."""
-    # To skip what is not parked says nothing of either build.
-    skipped = st.integers(0, 9).map(lambda n: f"{n:032x}")
-    return _Drawn(pools, {(EventSkipped, "skipped"): skipped}).model(model)
+    return _Drawn(pools).model(model)
 
 
 class _Drawn:
     """Strategies for models whose fields name what is in some pools."""
 
-    def __init__(
-        self, pools: Pools, told: Mapping[tuple[type, str], st.SearchStrategy[Any]]
-    ) -> None:
+    def __init__(self, pools: Pools) -> None:
         self._pools = pools
-        self._told = told
         self._words = st.sampled_from(pools.words)
         names = "abAé "
         json = st.recursive(
@@ -75,8 +70,7 @@ class _Drawn:
     def model(self, model: type[BaseModel]) -> st.SearchStrategy[Any]:
         needed, more = {}, {}
         for name, field in model.model_fields.items():
-            told = self._told.get((model, name))
-            drawn = self._value(field.annotation, name, field.metadata) if told is None else told
+            drawn = self._value(field.annotation, name, field.metadata)
             (needed if field.is_required() else more)[name] = drawn
         drawn = st.fixed_dictionaries(needed, optional=more)
         return _WHOLE.get(model, lambda told: told)(drawn).map(model.model_validate)
@@ -120,7 +114,9 @@ class _Drawn:
     def _text(self, name: str, metadata: list[Any]) -> st.SearchStrategy[str]:
         checks = [one for one in metadata if isinstance(one, AfterValidator)]
         if _check_of(fields.Name) in checks:
-            return st.sampled_from(_NAMES)
+            return st.sampled_from(
+                (*PROJECTIONS, "none of ours") if name == "projection" else _NAMES
+            )
         if _check_of(fields.Identity) in checks:
             return st.sampled_from(self._pools.identities)
         if _check_of(fields.Id) in checks:

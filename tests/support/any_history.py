@@ -4,7 +4,6 @@ Ids are drawn from a small pool too: two events of one identity may say two thin
 two agents may have one id. Beside ours stand guests, foreign records and events of the future.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,6 +21,7 @@ from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.values import json_bytes, parse_json
 from support.any_event import WORDS, Pools, events
 from support.histories import DATAREFS, SOURCE, START, TENANT, identity, memory_of
+from support.profiles import examples_times
 
 EVENTS_MAX = 24
 NAMES = tuple(f"e{number}" for number in range(EVENTS_MAX))
@@ -30,9 +30,9 @@ _OF_AGENTS = tuple(model for model in ALL_EVENTS if model not in GOVERNANCE)
 
 
 def examples(few: int) -> settings:
-    """Return settings of *few* examples, or of as many as MNEMOLOG_EXAMPLES says."""
+    """Return settings of *few* examples, or of as many times more as `make fuzz` asks for."""
     return settings(
-        max_examples=int(os.environ.get("MNEMOLOG_EXAMPLES", few)),
+        max_examples=few * examples_times(),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
 
