@@ -23,11 +23,13 @@ from mnemolog.schemas.fields import (
     Texts,
     is_blank,
 )
+from mnemolog.schemas.limits import LIST_ITEMS_MAX
 from mnemolog.schemas.text import cut, one_line
 
 # Tag of a checkpoint that a rule filled. Where its event has a cause, it covers the key's events
 # up to that one, whenever it was saved.
 AUTOMATIC = "automatic"
+FROM_EVENTS = "from_events"  # among its intermediate results: ids of the events whose words it has
 GOAL_CHARACTERS_MAX = 50
 PLAN_CHARACTERS_MAX = 70
 REFLECTION_CHARACTERS_MAX = 100
@@ -167,6 +169,19 @@ def embedding_text(checkpoint: Checkpoint) -> str:
     The label is part of the vector's content: to change one is to change every vector.
     """
     return ". ".join(f"{label}: {text}" for label, text in embedding_parts(checkpoint))
+
+
+def is_automatic(checkpoint: Checkpoint) -> bool:
+    """Say whether a rule filled *checkpoint*."""
+    return AUTOMATIC in checkpoint.tags
+
+
+def drawn_from(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """Return the ids of its agent's events whose words a rule put into *checkpoint*."""
+    ids = checkpoint.intermediate_results.get(FROM_EVENTS)
+    if not is_automatic(checkpoint) or not isinstance(ids, list):
+        return ()
+    return tuple(one for one in ids[:LIST_ITEMS_MAX] if isinstance(one, str))
 
 
 def prompt_summary(

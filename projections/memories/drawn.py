@@ -29,7 +29,8 @@ _FROM_MEMORIES: Final = (
 _FROM_EVENTS: Final = (
     "SELECT DISTINCT d.identity FROM memories d, json_each(d.formed, '$.from_events') e"
     " JOIN memories s ON s.event_id = e.value AND s.key = d.key"
-    " WHERE json_extract(d.formed, '$.event_type') = 'memory.formed' AND s.identity IN ({})"
+    " WHERE json_extract(d.formed, '$.event_type') IN ('memory.formed', 'checkpoint.saved')"
+    " AND s.identity IN ({})"
 )
 
 

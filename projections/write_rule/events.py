@@ -26,7 +26,7 @@ from mnemolog.projections.write_rule.drafts import (
     thousandths,
 )
 from mnemolog.projections.write_rule.noise import noise
-from mnemolog.schemas.checkpoint import embedding_text
+from mnemolog.schemas.checkpoint import drawn_from, embedding_text
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import memory as mem
@@ -199,6 +199,7 @@ def _checkpoint(event: ex.CheckpointSaved, write: WritePolicy) -> Drafts:
             stated_by="agent",
             reason="checkpoint.saved: its words",
             tags=event.checkpoint.tags,
+            from_events=drawn_from(event.checkpoint),
         )
     ]
 

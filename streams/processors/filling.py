@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, Final
 
-from mnemolog.schemas.checkpoint import AUTOMATIC
+from mnemolog.schemas.checkpoint import AUTOMATIC, FROM_EVENTS
 from mnemolog.schemas.fields import JsonMap
 from mnemolog.schemas.policy import Trigger
 from mnemolog.streams.processors.work_state import Step, View
@@ -20,11 +20,11 @@ def checkpoint_of(
         "id": checkpoint_id,
         "timestamp": at.isoformat(),
         "agent": agent,
-        "current_goal": view.goal or NO_GOAL,
-        "plan_summary": view.plan or _listed(view.steps) or NO_PLAN,
+        "current_goal": view.goal.text if view.goal else NO_GOAL,
+        "plan_summary": view.plan.text if view.plan else _listed(view.steps) or NO_PLAN,
         "current_sub_goal": next_step(view),
-        "key_observations": [*view.observations, *(f"error: {text}" for text in view.errors)],
-        "decision_rationale": "; ".join(view.decisions) or None,
+        "key_observations": [note.text for note in (*view.observations, *view.errors)],
+        "decision_rationale": "; ".join(note.text for note in view.decisions) or None,
         "intermediate_results": _results(view, trigger),
         "self_reflection": _reflection(view, trigger),
         "parent": view.parent,
@@ -52,7 +52,8 @@ def _reflection(view: View, trigger: Trigger) -> str | None:
 
 
 def _results(view: View, trigger: Trigger) -> JsonMap:
-    found: JsonMap = {"trigger": trigger, "events": view.events}
+    ids = list(dict.fromkeys(source.id for source in view.sources))
+    found: JsonMap = {"trigger": trigger, "events": view.events, FROM_EVENTS: ids}
     if view.phase is not None:
         found["phase"] = view.phase
     if view.task is None and view.open:
@@ -73,7 +74,7 @@ def _pending(view: View) -> list[JsonMap]:
 
 
 def _task_state(view: View, task: str) -> JsonMap:
-    calls = [one.model_dump(exclude_none=True) for one in view.done]
+    calls = [one.model_dump(exclude_none=True, exclude={"by", "started_by"}) for one in view.done]
     known = {step.id for step in view.steps}
     state: JsonMap = {
         "task_id": task,
@@ -84,7 +85,10 @@ def _task_state(view: View, task: str) -> JsonMap:
         "variables": {} if view.phase is None else {"phase": view.phase},
         "pending_actions": _pending(view),
         "last_tool_calls": calls,
-        "working_memory": {"decisions": list(view.decisions), "errors": list(view.errors)},
+        "working_memory": {
+            "decisions": [note.text for note in view.decisions],
+            "errors": [note.text for note in view.errors],
+        },
         "tokens": {"used": view.used_tokens, "limit": view.limit_tokens},
         "iterations": view.actions,
     }

@@ -17,6 +17,8 @@ TASKS_MAX: Final = 16  # views of one agent; the one that was told of least rece
 NODES_MAX: Final = 64
 OPEN_ACTIONS_MAX: Final = 16
 FINISHED_ACTIONS_MAX: Final = 10
+RECENT_MAX: Final = 16  # checkpoints whose words are known, to be forgotten again
+HANDLES_MAX: Final = 64  # of one event
 NOTES_MAX: Final = 10  # observations, decisions and errors that are kept, of each
 TEXT_CHARACTERS_MAX: Final = 1_000  # of a goal or a plan
 NOTE_CHARACTERS_MAX: Final = 300
@@ -27,11 +29,34 @@ class _State(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Note(_State):
+    """Something that was said; `by` is the identity of the event that said it."""
+
+    text: str
+    by: str
+
+
+class Source(_State):
+    """An event of which a view holds words, and the handles by which those are forgotten."""
+
+    by: str
+    id: str
+    handles: tuple[str, ...] = ()
+
+
+class Recent(_State):
+    """A checkpoint that the processor saved, and the events of which it holds words."""
+
+    identity: str
+    sources: tuple[Source, ...] = ()
+
+
 class Step(_State):
     """A node of the task; `status` is one of a checkpoint's nodes."""
 
     id: str
     title: str
+    by: str
     status: str = "todo"
     reason: str | None = None
 
@@ -41,6 +66,7 @@ class OpenAction(_State):
 
     action: str
     tool: str
+    by: str
     arguments: JsonMap = {}
     costly: bool = False
 
@@ -50,6 +76,8 @@ class DoneAction(_State):
 
     action: str
     tool: str
+    by: str
+    started_by: str | None = None
     arguments: JsonMap = {}
     result: str | None = None
     success: bool = True
@@ -59,14 +87,14 @@ class View(_State):
     """Where one task stands, or what an agent did for none; `events` count since the last saved."""
 
     task: str | None = None
-    goal: str | None = None
-    plan: str | None = None
+    goal: Note | None = None
+    plan: Note | None = None
     phase: str | None = None
     steps: tuple[Step, ...] = ()
     current: str | None = None
-    observations: tuple[str, ...] = ()
-    decisions: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
+    observations: tuple[Note, ...] = ()
+    decisions: tuple[Note, ...] = ()
+    errors: tuple[Note, ...] = ()
     open: tuple[OpenAction, ...] = ()
     done: tuple[DoneAction, ...] = ()
     actions: int = 0  # started, ever
@@ -79,6 +107,8 @@ class View(_State):
     since: datetime | None = None  # when the first of them occurred
     latest: datetime | None = None  # the latest that anything occurred
     parent: str | None = None  # the last checkpoint
+    sources: tuple[Source, ...] = ()  # of all words that it holds
+    recent: tuple[Recent, ...] = ()  # the last that the processor saved
     told: int = 0  # the agent's number of its last event: the greater, the more recent
 
 
@@ -105,11 +135,11 @@ class AgentState(_State):
 STATES: Final[TypeAdapter[AgentState]] = TypeAdapter(AgentState)
 
 
-def text_of(text: str | None) -> str | None:
+def text_of(text: str | None, by: str) -> Note | None:
     """Return a goal or a plan, cut; None where there is nothing to see in it."""
     if text is None or is_blank(text):
         return None
-    return cut(text, characters_max=TEXT_CHARACTERS_MAX)
+    return Note(text=cut(text, characters_max=TEXT_CHARACTERS_MAX), by=by)
 
 
 def note_of(text: str) -> str:
@@ -117,9 +147,9 @@ def note_of(text: str) -> str:
     return cut(one_line(text), characters_max=NOTE_CHARACTERS_MAX)
 
 
-def noted(notes: tuple[str, ...], text: str) -> tuple[str, ...]:
+def noted(notes: tuple[Note, ...], text: str, by: str) -> tuple[Note, ...]:
     """Return *notes* and *text*, the newest ones; blank texts are left out."""
-    return notes if is_blank(text) else (*notes, note_of(text))[-NOTES_MAX:]
+    return notes if is_blank(text) else (*notes, Note(text=note_of(text), by=by))[-NOTES_MAX:]
 
 
 def arguments_of(arguments: JsonMap) -> JsonMap:

@@ -1,5 +1,7 @@
 """Who runs the processors of a folder, who does not, and what becomes of what they save."""
 
+from dataclasses import replace
+
 import pytest
 
 from mnemolog import Memory
@@ -113,3 +115,29 @@ def test_what_keeps_them_from_starting_keeps_nothing_else(tmp_path):
         assert memory.engine.host is None
         seen = memory.observe("the pool is full")
         assert memory.recall("which pool?", after=seen.token).memories
+
+
+@pytest.mark.parametrize("saved_when", ["before it is forgotten", "after it was"])
+def test_what_is_forgotten_is_forgotten_in_what_a_processor_saved_too(tmp_path, saved_when):
+    with opened(tmp_path, processors=False) as memory:
+        memory.append("task.started", {"goal": "sign the tokens"})
+        secret = memory.observe("the password of the key store is hunter2")
+        memory.append("task.paused")
+        if saved_when == "before it is forgotten":
+            with hosted_here(memory):
+                eventually(lambda: len(saved(memory)) == 1, what="the pause is saved")
+        forgot = memory.forget(secret)
+        if saved_when == "after it was":
+            with hosted_here(memory):
+                eventually(lambda: memory.engine.log.ends() == {0: 6}, what="saved, and forgotten")
+        memory.wait_for(memory.end())
+        assert saved(memory) == []
+        assert "hunter2" not in memory.recall("what is the password?", after=forgot.token).text
+
+
+def hosted_here(memory):
+    """Run the processors of a folder whose settings want none."""
+    found = dict(memory.engine.settings.found)
+    found["processors"] = replace(found["processors"], value="yes")
+    memory.engine.settings = replace(memory.engine.settings, found=found)
+    return hosted(memory.engine)

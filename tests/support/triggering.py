@@ -31,7 +31,7 @@ def checkpoints(
         step = folded(states.get(recorded.key), recorded, policy)
         states[recorded.key] = step.state
         if step.found is not None:
-            found[recorded.id] = Checkpoint(**step.found)
+            found[recorded.id] = Checkpoint(**step.found["checkpoint"])
     return found
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mnemolog.engine import Engine
     from mnemolog.schemas.decoded import Decoded
-    from mnemolog.status import IndexStanding
+    from mnemolog.status import IndexStanding, Status
 
 POLL_SECONDS: Final = 0.5
 PAGE_RECORDS: Final = 500
@@ -116,6 +116,10 @@ def status(
             **{f"WARNING {n}": text for n, text in enumerate(found.warnings, start=1)},
         }
     )
+    _say_standings(found)
+
+
+def _say_standings(found: "Status") -> None:
     columns = ("projection", "generation", "behind", "parked", "foreign", "repeats", "MiB")
     say_table(
         columns,

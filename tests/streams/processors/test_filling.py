@@ -62,14 +62,14 @@ def test_it_stands_under_the_id_of_its_event_and_its_parent_is_the_one_before():
 def test_a_block_marks_the_node_and_a_resumption_frees_it():
     blocked = checkpoints(*WORK)["e11"].task_state
     assert blocked.blocked == ("step-2",)
-    assert blocked.nodes[1].blocked_reason == "no staging keys (needs operations)"
+    assert blocked.nodes[1].blocked_reason == "no staging keys"
     freed = checkpoints(*WORK, ex.TaskResumed(), ex.TaskPaused())["e13"].task_state
     assert (freed.blocked, freed.nodes[1].status) == ((), "running")
 
 
 def test_what_was_told_before_the_last_one_is_not_told_again_but_goal_and_plan_are():
     told = checkpoints(*WORK)["e11"]
-    assert told.key_observations == ("error: blocked: no staging keys (needs operations)",)
+    assert told.key_observations == ("no staging keys", "operations")
     assert told.decision_rationale is None
     assert (told.current_goal, told.plan_summary) == ("实现 JWT 认证模块", "tokens first")
     assert told.intermediate_results["events"] == 1
