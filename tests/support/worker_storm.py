@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from confluent_kafka import Consumer, TopicPartition
@@ -49,7 +49,7 @@ PAGE_ROWS = 5_000
 # Appends to every tenant in turn and notes each acknowledgement; goes on where the last one was.
 APPEND = """
 import sys, time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from mnemolog.memory import Memory
 from mnemolog.schemas.errors import StoreUnavailable
@@ -119,9 +119,10 @@ class Storm:
         """Strike *kills* times; what was killed begins again at once."""
         for name in (*WORKERS, APPENDING):
             self.start(name)
-        for kind in self._kinds(kills):
+        kinds = self._kinds(kills)
+        while kinds:
             time.sleep(self._random.uniform(*LIFE_SECONDS))
-            self._strike(kind)
+            self._strike(kinds.pop())
             died = [name for name, process in self._running.items() if process.poll() is not None]
             assert not died, f"ended by themselves: {died}"
 
@@ -139,7 +140,8 @@ class Storm:
                 self.start(name)
             case "pause":
                 self._running[name].send_signal(signal.SIGSTOP)
-                time.sleep(self._random.uniform(*PAUSE_SECONDS))
+                with suppress(subprocess.TimeoutExpired):
+                    self._running[name].wait(self._random.uniform(*PAUSE_SECONDS))
                 self._running[name].send_signal(signal.SIGCONT)
             case "broker":
                 self.broker.kill()
@@ -234,13 +236,19 @@ def account(storm: Storm, tenant: str, data: Path, acknowledged: set[str]) -> Co
         assert len(places) == len(rows), "an event stands twice"
         firsts = {(event_id, min(found)) for event_id, found in there.items()}
         assert places == firsts, f"lost, doubled or elsewhere: {sorted(places ^ firsts)[:5]}"
-        for agent in {row[3] for row in rows}:
-            numbers = [int(row[0].removeprefix("n-")) for row in rows if row[3] == agent]
+        said = [row for row in rows if row[0].startswith("n-")]  # the others are processors'
+        for agent in {row[3] for row in said}:
+            numbers = [int(row[0].removeprefix("n-")) for row in said if row[3] == agent]
             assert numbers == sorted(numbers), f"{agent}'s events are out of order"
         for compared in memory.verify():
             assert compared.is_equal, str(compared)
     repeats = sum(len(found) - 1 for found in there.values())
-    return Counter(acknowledged=len(acknowledged), events=len(there), repeats_on_topic=repeats)
+    return Counter(
+        acknowledged=len(acknowledged),
+        events=len(there),
+        processed=len(rows) - len(said),
+        repeats_on_topic=repeats,
+    )
 
 
 def run(*, kills: int, seed: int) -> dict[str, int]:
