@@ -19,6 +19,7 @@ from mnemolog.schemas.errors import shown
 FORMAT: Final = "inspect"
 _ARCHIVED: Final = (b"_journal/", b"header.json", b"samples/", b"start.json")
 _MARKS: Final = frozenset({"eval", "status"})
+_EVENT_MARKS: Final = (b'"working_start"', b'"span_begin"', b'"step"')
 _NAME_BYTES: Final = 4_096  # at the beginning of an archive, in which its first member is named
 _HEADER: Final = "header.json"
 _STARTS: Final = ("_journal/start.json", "start.json")
@@ -50,7 +51,7 @@ class InspectLog:
 
 
 def _are_events(head: bytes) -> bool:
-    return b'"event"' in head and (b'"span_begin"' in head or b'"step"' in head)
+    return b'"event"' in head and any(mark in head for mark in _EVENT_MARKS)
 
 
 def _document(source: Source, options: Options) -> Iterator[Found]:

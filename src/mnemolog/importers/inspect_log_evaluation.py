@@ -78,7 +78,7 @@ class Evaluation:
         except Unreadable as error:
             yield self._source.problem(place, str(error))
             return
-        telling = self._telling(self._session(sample), about.aim.task)
+        telling = self._telling(about.session, about.aim.task)
         yield from SampleStory(sample, telling, about).tell()
 
     def _session(self, sample: Mapping[str, Any]) -> str:
@@ -99,11 +99,14 @@ class Evaluation:
         return f"{self._run}-{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
 
     def _about(self, sample: Mapping[str, Any], place: str) -> About:
-        named = sample.get("id")
+        named, session = sample.get("id"), self._session(sample)
         item = None if named is None else f"{named}"
         task = name_or_none(f"{self._task or 'sample'}-{named}") or f"sample-{_digest(named)}"
+        if named is None:  # then only its session tells it from others
+            task = session
         goal = goal_of(_input(sample), otherwise=self._task or "A sample of an evaluation")
         return About(
+            session=session,
             aim=Aim(task, goal, self._plan or self._task or "Not told"),
             title=None if item is None else f"{self._task}: sample {item}"[:200],
             begun=self._begun_at(sample),
@@ -115,9 +118,7 @@ class Evaluation:
 
     def _begun_at(self, sample: Mapping[str, Any]) -> datetime:
         """Return when a sample began: as it says, with its first event, or with the evaluation."""
-        transcript = mapping(sample.get("transcript"))
-        events = listed(sample.get("events", transcript.get("events")))
-        times = (mapping(event).get("timestamp") for event in events)
+        times = (event.get("timestamp") for event in _events(sample))
         for written in (sample.get("started_at"), *times):
             with suppress(Unreadable):  # a bad time is named with its event
                 return moment_of_text(written)
@@ -168,10 +169,22 @@ def _metrics(results: Mapping[str, Any]) -> str:
     return "".join(f", {metric}" for metric in told)
 
 
+def _events(sample: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    transcript = mapping(sample.get("transcript"))  # where older logs have them
+    return map(mapping, listed(sample.get("events", transcript.get("events"))))
+
+
 def _input(sample: Mapping[str, Any]) -> str:
-    """Return what a sample asks: its input, or the first thing that a user says in it."""
+    """Return what a sample asks: its input, or the first thing that a user says in it.
+
+    Events alone have it where the sample begins.
+    """
     attachments = Attachments(sample.get("attachments"), on_missing=lambda _: None)
-    given = attachments.resolved(sample.get("input"))
+    asked = sample.get("input")
+    if asked is None:
+        begun = (event for event in _events(sample) if event.get("event") == "sample_init")
+        asked = mapping(next(begun, {}).get("sample")).get("input")
+    given = attachments.resolved(asked)
     said = messages_of(given, role="user")
     return next((message.text for message in said if message.role == "user"), "")
 

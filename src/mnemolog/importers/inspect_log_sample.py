@@ -26,6 +26,7 @@ from mnemolog.schemas.times import instant
 class About:
     """What a log says of a sample from outside: when, where, and after which event it began."""
 
+    session: str
     aim: Aim
     title: str | None
     begun: datetime

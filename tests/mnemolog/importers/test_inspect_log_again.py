@@ -85,6 +85,35 @@ def test_events_alone_are_a_sample(log, tmp_path):
     assert "session.ended" not in log.types()
 
 
+def test_events_alone_are_a_task_of_their_own_about_what_the_sample_asks(log, tmp_path):
+    for question in ("Which train?", "Which bus?"):
+        begun = event("sample_init", 0, working_start=0.1, sample={"input": question, "id": 7})
+        path = json_file(tmp_path, {"events": [begun, *row()]})
+        assert log.take(path).problems == []  # it is recognised, without a span or a step
+    first, second = log.of(TaskStarted)
+    goals = [task.recorded.event.goal for task in (first, second)]
+    assert goals == ["Which train?", "Which bus?"]
+    for task in (first, second):
+        assert task.envelope.task == task.envelope.session
+    assert first.envelope.task != second.envelope.task
+
+
+def test_a_sample_s_own_input_comes_before_that_of_its_beginning(log, tmp_path):
+    begun = event("sample_init", 0, sample={"input": "Something else"})
+    log.take(json_file(tmp_path, evaluation(sample(begun, *row()))))
+    (task,) = log.of(TaskStarted)
+    assert task.recorded.event.goal == "Which trains leave today?"
+
+
+@pytest.mark.parametrize("odd", [None, 7, "text", [7], {"input": 7}, {"input": [{"a": 1}]}])
+def test_a_beginning_of_any_shape_leaves_a_goal(log, tmp_path, odd):
+    events = [7, event("sample_init", 0, working_start=0, sample=odd), *row()]
+    log.take(json_file(tmp_path, {"events": events}))
+    assert [task.recorded.event.goal for task in log.of(TaskStarted)] == [
+        "A sample of an evaluation"
+    ]
+
+
 @pytest.mark.parametrize("names", [{"agent": "me", "user": "ann", "project": "p"}])
 def test_names_that_are_asked_for_are_taken(log, tmp_path, names):
     log.take(json_file(tmp_path, evaluation(sample(*row()))), **names)

@@ -203,4 +203,7 @@ def test_what_is_recognised():
     assert not InspectLog().recognises("x.zip", packed({"a.txt": b"hello"}))
     assert InspectLog().recognises("x.json", json.dumps(whole()).encode()[:300])
     assert not InspectLog().recognises("x.json", b'{"status": "ok", "events": []}')
+    assert InspectLog().recognises("x.json", b'{"events": [{"event": "model", "working_start": 1')
+    quoted = json.dumps({"events": [{"event": "message", "text": '{"working_start": 1}'}]})
+    assert not InspectLog().recognises("x.json", quoted.encode())
     assert zlib.crc32(content) == zlib.crc32(archived(whole()))  # the same log, the same bytes

@@ -98,3 +98,9 @@ def test_a_bad_score_is_named_and_its_neighbours_come(log, tmp_path, bad):
 def test_scores_that_are_no_list_are_named(log, tmp_path):
     report = log.take(json_file(tmp_path, trace(generation("g1", heard="Hi"), scores={"x": 1})))
     assert [problem.place for problem in report.problems] == ["line 1, score"]
+
+
+def test_scores_stay_in_the_order_of_the_source(log, tmp_path):
+    late, early = (f"2025-03-01T1{hour}:00:00Z" for hour in (2, 1))
+    given = [score("b", 1, timestamp=late), score("a", 1, timestamp=early)]
+    assert [one.label for one in judged(log, tmp_path, *given)] == ["b: 1", "a: 1"]
