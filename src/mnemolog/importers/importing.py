@@ -13,6 +13,7 @@ from typing import Final
 from mnemolog.importers.base import Found, Importer, Options, Problem, Source
 from mnemolog.importers.formats import named, names, recognised
 from mnemolog.importers.opening import OPEN_ERRORS, READ_ERRORS, Opened, opened
+from mnemolog.importers.other_encodings import other_encoding
 from mnemolog.importers.report import HowFar, ImportReport
 from mnemolog.importers.sending import Sender, dry
 from mnemolog.importers.sources import Named, named_files
@@ -99,7 +100,8 @@ class _Importing:
             except OPEN_ERRORS as error:
                 self._cannot_read(named, Problem(named.path, "file", _why(error)))
                 return
-            importer = self._importer_for(named, file.source)
+            is_other = other_encoding(file.source.head) is not None
+            importer = None if is_other else self._importer_for(named, file.source)
             if importer is not None:
                 self._read(importer, file)
             elif named.outright:
@@ -144,6 +146,8 @@ def _whole(found: Iterator[Found], source: Source) -> Iterator[Found]:
 
 
 def _unknown(source: Source) -> str:
+    if (encoding := other_encoding(source.head)) is not None:
+        return f"a text in {encoding}; formats are read in UTF-8: save or convert it as that"
     known = ", ".join(names())
     return f"no known format; `--format` names one of {known}" if source.head else EMPTY
 

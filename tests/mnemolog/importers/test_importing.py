@@ -58,6 +58,29 @@ def test_a_file_that_is_named_and_not_recognised_is_a_problem(log, tmp_path):
     assert report.problems[1].reason == "an empty file"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [
+        *((name, "UTF-16") for name in ("utf-16", "utf-16-le", "utf-16-be")),
+        ("utf-32", "UTF-32"),
+    ],
+)
+@pytest.mark.parametrize("named", [None, "openai-chat"])
+def test_a_text_in_another_encoding_is_named_with_it(log, tmp_path, encoding, told, named):
+    path = tmp_path / "chat.json"
+    path.write_bytes(json.dumps([said("one")]).encode(encoding))
+    report = log.take(path, format=named)
+    (problem,) = report.problems
+    assert f"a text in {told};" in problem.reason
+    assert (report.unread, log.size()) == (1, 0)
+
+
+def test_runs_of_nul_bytes_are_no_encoding(log, tmp_path):
+    lines_file(tmp_path, b"\0\0" + json.dumps(said("one")).encode(), said("two"), name="a.jsonl")
+    log.take(tmp_path / "a.jsonl")
+    assert texts(log) == ["one", "two"]
+
+
 def test_a_format_that_is_named_reads_what_nobody_recognises(log, tmp_path):
     hidden = [{"content": "x" * 70_000, "role": "user"}]  # the role stands beyond the head
     path = json_file(tmp_path, [{"z": 1}, *hidden])
