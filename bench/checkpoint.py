@@ -24,7 +24,7 @@ from mnemolog import Memory
 from mnemolog.projections.kinds import CHECKPOINTS
 
 SIZES: Final = {"10 KB": 10_000, "100 KB": 100_000, "1 MB": 1_000_000}
-ROUNDS: Final = 100
+ROUNDS: Final = 50
 ROUNDS_QUICK: Final = 15
 NOTE_BYTES: Final = 4_000  # of one text within a state
 SAVE_WANTED: Final = "p50 < 50 ms"

@@ -3,6 +3,7 @@
 librdkafka's default differs ("consistent_random"); see docs/publishing.md.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -25,6 +26,11 @@ def partition_of(key: bytes | None, *, partitions: int) -> int:
     if partitions == 1:
         return 0  # the embedded log's default: there is no choice
     return (murmur2(key or b"") & 0x7FFFFFFF) % partitions
+
+
+def partitions_of(keys: Iterable[bytes | None], *, partitions: int) -> dict[bytes | None, int]:
+    """Return the partition of each of *keys*; one that comes often is hashed once."""
+    return {key: partition_of(key, partitions=partitions) for key in set(keys)}
 
 
 def murmur2(data: bytes) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from aiokafka import AIOKafkaProducer, errors
 
 from mnemolog.schemas.errors import LogReplaced, LogUnavailable
-from mnemolog.schemas.partitioning import partition_of
+from mnemolog.schemas.partitioning import partitions_of
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import NewRecord
 from mnemolog.streams.kafka_loop import RETRY_SECONDS, started, stopped
@@ -119,9 +119,10 @@ class KafkaProducers:
         if len(there) < self._partitions:
             reason = f"it has {len(there)} partitions, and had {self._partitions}"
             raise LogReplaced(self._topic, partition=len(there), offset=0, reason=reason)
+        partition_of = partitions_of((r.key for r in records), partitions=self._partitions)
         by_partition: dict[int, list[int]] = defaultdict(list)
         for index, record in enumerate(records):
-            by_partition[partition_of(record.key, partitions=self._partitions)].append(index)
+            by_partition[partition_of[record.key]].append(index)
         send = self._send_batches if lane is Lane.BULK else self._send_each
         parts = [send(producer, p, indexes, records) for p, indexes in by_partition.items()]
         return [one for part in await asyncio.gather(*parts) for one in part]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from mnemolog.schemas.errors import LogDamaged
-from mnemolog.schemas.partitioning import partition_of
+from mnemolog.schemas.partitioning import partitions_of
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import Headers, LogRecord, NewRecord
 from mnemolog.streams.sqlite_file import PARTITION_SHIFT, insert_while_unique
@@ -121,10 +121,11 @@ class Inserting:
 
     def _following(self, records: Sequence[NewRecord]) -> list[Position]:
         """Return the places that *records* take if all are new."""
+        partition_of = partitions_of((r.key for r in records), partitions=self.partitions)
         ends = {partition: tail.end for partition, tail in self._tails.items()}
         positions = []
         for record in records:
-            partition = partition_of(record.key, partitions=self.partitions)
+            partition = partition_of[record.key]
             positions.append(Position(partition, ends[partition]))
             ends[partition] += 1
         return positions

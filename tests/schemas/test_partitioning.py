@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemolog.schemas.ids import RESERVED_PREFIX
-from mnemolog.schemas.partitioning import governance_key, murmur2, partition_of
+from mnemolog.schemas.partitioning import governance_key, murmur2, partition_of, partitions_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,12 @@ def test_the_partition_is_that_of_aiokafka(key, partitions):
     assert murmur2(key) == aiokafkas(key) % 2**32
     every = list(range(partitions))
     assert partition_of(key, partitions=partitions) == DefaultPartitioner()(key, every, every)
+
+
+@given(st.lists(st.none() | st.binary(max_size=4), max_size=9), st.integers(1, 5))
+def test_the_partitions_of_many_keys_are_those_of_each(keys, partitions):
+    found = partitions_of(keys, partitions=partitions)
+    assert [found[key] for key in keys] == [partition_of(k, partitions=partitions) for k in keys]
 
 
 def test_keys_spread_and_each_stays_where_it_is():
