@@ -201,3 +201,19 @@ def test_another_version_of_the_fold_reads_the_log_again_and_makes_nothing_twice
     site.say("two")
     site.run(Next(), tmp_path)
     assert site.texts() == ["1 one", "2 two"]
+
+
+@pytest.mark.parametrize("waits", ["poison", "bad rule"])
+def test_a_mark_passes_nothing_that_waits(engine, tmp_path, waits):
+    site = Site(engine.open(partitions=1), tenant=engine.tenant)
+    site.say("quiet")
+    waiting = site.say(waits, agent="bob")
+    for n in range(5):
+        site.say(f"quiet {n}")
+    site.run(Echo(), tmp_path / "one", mark_causes=5)
+    marks = [one.event for one in site.records() if one.event.event_type == "processor.advanced"]
+    assert [mark.offset for mark in marks] == [waiting.position.offset - 1]
+    cured = Echo()
+    cured.is_cured = True
+    site.run(cured, tmp_path / "two", mark_causes=5)
+    assert site.texts() == ([] if waits == "bad rule" else ["1 poison"])
