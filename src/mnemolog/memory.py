@@ -13,6 +13,7 @@ from mnemolog.asking import Asker
 from mnemolog.costly import Saving
 from mnemolog.engine import Engine, present
 from mnemolog.exporting import ExportReport, Target, Wanted, export
+from mnemolog.finding import Finder
 from mnemolog.http_door import Door
 from mnemolog.ledgers import drawn_from_what_is
 from mnemolog.letting_go import let_go
@@ -23,13 +24,13 @@ from mnemolog.recording import Recorder
 from mnemolog.replay.comparing import Comparison
 from mnemolog.replay.rebuilding import Stage
 from mnemolog.schemas.checkpoint import TaskState
-from mnemolog.schemas.errors import InvalidSetting, NotFound, ReadOnly
+from mnemolog.schemas.errors import InvalidSetting, ReadOnly
 from mnemolog.schemas.events import Event, memory
 from mnemolog.schemas.events.experience import CheckpointSaved
 from mnemolog.schemas.ids import fresh_id
 from mnemolog.schemas.positions import Token
 from mnemolog.schemas.times import instant
-from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id, ref_identity
+from mnemolog.scope import Names, Ref, Scope, When, check_keywords, is_memory, ref_id
 from mnemolog.settings import Settings
 from mnemolog.streams.publishing import Appended
 from mnemolog.waiting import ROWS, WAIT_SECONDS, wait_for
@@ -48,7 +49,7 @@ def _silent(_: Stage) -> None:
     """Tell nobody how far it is."""
 
 
-class Memory(Door, Saving, Writer, Asker):
+class Memory(Door, Saving, Writer, Finder):
     """An agent's memory: append what happens, recall what matters, resume, ask, rebuild.
 
     *data* is a folder, or ":memory:" for one that ends with the process. *log* is
@@ -158,7 +159,8 @@ class Memory(Door, Saving, Writer, Asker):
         A memory goes with the event that formed it and the event's other memories, and so does
         what the read models know to be drawn from it. A text is forgotten wherever it stands
         whole, and when it is said again. The log keeps the events' bytes. A bare id is looked up
-        in the read models: NotFound if unknown, InvalidSetting if several events have it.
+        in the read models, once they hold what the log does if need be: NotFound if unknown,
+        InvalidSetting if several events have it, TimedOut if they are too far behind.
         """
         if self._engine.read_only:
             raise ReadOnly(memory.MemoryForgotten.event_type)
@@ -174,21 +176,6 @@ class Memory(Door, Saving, Writer, Asker):
             "reason": reason,
         }
         return self._append(memory.MemoryForgotten, fields, scope)
-
-    def _identity(self, ref: Ref) -> str:
-        """Return the identity of the event that *ref* is, or that formed the memory *ref*."""
-        known = ref_identity(ref)
-        if known is not None:
-            return known
-        if is_memory(ref):
-            return self.memory(ref).row.identity
-        named = {entry.identity for entry in self._entries(ref_id(ref))}
-        if len(named) > 1:
-            limit = f"{len(named)} events have this id; pass what append returned, or the memory"
-            raise InvalidSetting("forget", ref_id(ref), limit)
-        if not named:
-            raise NotFound("event", ref_id(ref))
-        return named.pop()
 
     def wait_for(
         self,

@@ -2,8 +2,9 @@
 
 import pytest
 
+from mnemolog import asking
 from mnemolog.projections.kinds import NAMES
-from mnemolog.schemas.errors import InvalidSetting, NotFound
+from mnemolog.schemas.errors import InvalidSetting, NotFound, TimedOut
 from support.remembering import opened, texts, the_event
 
 SECRET = "the PIN of the safe is 4711"
@@ -183,6 +184,27 @@ def test_an_id_that_several_events_have_is_refused_and_nothing_is_forgotten():
 def test_an_id_that_no_event_has_is_refused():
     with opened(agent="ops-1") as mem, pytest.raises(NotFound, match="'e-1'"):
         mem.forget("e-1")
+
+
+@pytest.mark.parametrize("name", ["id", "memory_id"])
+def test_a_bare_id_is_known_as_soon_as_its_event_was_appended(name):
+    with opened(agent="ops-1") as mem:
+        for _ in range(20):  # the read models lag behind most of them
+            said = mem.observe(SECRET, task="t-1")
+            forgotten = mem.forget(getattr(said, name))
+        mem.wait_for(forgotten.token)
+        assert_gone(mem, event_ids=[said.id], memory_ids=[said.memory_id])
+
+
+def test_where_the_read_models_stay_behind_nobody_says_that_an_id_is_unknown(tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "WAIT_SECONDS", 0.0)
+    with opened(tmp_path, agent="ops-1", projects=False) as mem:
+        with pytest.raises(NotFound):
+            mem.forget("e-1")  # of an empty log all is known
+        said = mem.observe(SECRET)
+        with pytest.raises(TimedOut):
+            mem.forget(said.id)
+        assert mem.end() == said.token
 
 
 def test_what_an_agent_forgot_is_not_told_by_another_agents_event_of_the_same_id():
