@@ -90,6 +90,7 @@ class AsyncMemory:
     verify = _twin(Memory.verify)
     digests = _twin(Memory.digests)
     export = _twin(Memory.export)
+    import_histories = _twin(Memory.import_histories)
 
     @asynccontextmanager
     async def act(

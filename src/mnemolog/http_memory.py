@@ -115,8 +115,8 @@ _events: Final = _reads(Sequence[EventTold], lambda told: [event_of(one) for one
 class HttpMemory(Memory):
     """A tenant's memory behind a service: `Memory("http://host:port", key=...)` makes it.
 
-    The service's settings and the key's tenant hold. sql, rebuild, verify, digests and export
-    raise NotServed. Any thread may use it.
+    The service's settings and the key's tenant hold. sql, rebuild, verify, digests, export and
+    import_histories raise NotServed. Any thread may use it.
     """
 
     def __init__(
@@ -188,6 +188,7 @@ class HttpMemory(Memory):
     verify = _not_served(Memory.verify)
     digests = _not_served(Memory.digests)
     export = _not_served(Memory.export)
+    import_histories = _not_served(Memory.import_histories)
 
     def wait_for(
         self,

@@ -14,6 +14,7 @@ from mnemolog.costly import Saving
 from mnemolog.engine import Engine, present
 from mnemolog.exporting import ExportReport, Target, Wanted, export
 from mnemolog.finding import Finder
+from mnemolog.histories import Histories
 from mnemolog.http_door import Door
 from mnemolog.ledgers import drawn_from_what_is
 from mnemolog.letting_go import let_go
@@ -49,7 +50,7 @@ def _silent(_: Stage) -> None:
     """Tell nobody how far it is."""
 
 
-class Memory(Door, Saving, Writer, Finder):
+class Memory(Door, Saving, Writer, Finder, Histories):
     """An agent's memory: append what happens, recall what matters, resume, ask, rebuild.
 
     *data* is a folder, or ":memory:" for one that ends with the process. *log* is

@@ -41,6 +41,7 @@ KEEPING = {
     "rebuild": lambda m: m.rebuild("weights"),
     "verify": lambda m: m.verify("weights"),
     "digests": lambda m: m.digests(),
+    "import_histories": lambda m: m.import_histories("x.json"),
 }
 ASKING = {
     "recall": lambda m: m.recall("x"),

@@ -5,8 +5,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from mnemolog.cli.output import BAR_AFTER_SECONDS, bars, note, say
-from mnemolog.importers.base import Options
-from mnemolog.importers.importing import import_paths
 from mnemolog.importers.report import HowFar, ImportReport
 
 if TYPE_CHECKING:
@@ -16,12 +14,12 @@ if TYPE_CHECKING:
 def run_import(
     memory: "Memory",
     paths: list[str],
-    *,
-    format_name: str | None,
-    options: Options,
-    dry_run: bool,
+    **how: Any,
 ) -> ImportReport:
-    """Import *paths* into *memory*'s log, with a bar a file where that takes more than a second."""
+    """Import *paths* into *memory*'s log, with a bar a file where that takes more than a second.
+
+    *how* is what `Memory.import_histories` takes.
+    """
     began = time.monotonic()
     with bars() as shown:
 
@@ -29,16 +27,7 @@ def run_import(
             if time.monotonic() - began > BAR_AFTER_SECONDS and sys.stderr.isatty():
                 shown.show(far.file, done=far.bytes_read, total=far.bytes_total)
 
-        return import_paths(
-            paths,
-            publisher=memory.engine.publisher,
-            log=memory.engine.log,
-            blobs=memory.engine.blobs,
-            format=format_name,
-            options=options,
-            on_progress=tell,
-            dry_run=dry_run,
-        )
+        return memory.import_histories(*paths, on_progress=tell, **how)
 
 
 def say_report(report: ImportReport) -> None:

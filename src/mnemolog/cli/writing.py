@@ -129,15 +129,18 @@ def import_(
     there, or is of no known format, is named, and the exit code is 2.
     """
     from mnemolog.cli.importing import as_dict, run_import, say_report  # noqa: PLC0415
-    from mnemolog.importers.base import Options  # noqa: PLC0415 - loads with the command
 
-    options = Options(
-        agent=agent, user=user, project=project, **({"start": start} if start else {})
-    )
     projects = not (no_wait or dry_run)
     with opened(data, log, tenant, embedder=embedder, projects=projects) as memory:
         report = run_import(
-            memory, paths, format_name=format_name, options=options, dry_run=dry_run
+            memory,
+            paths,
+            format=format_name,
+            dry_run=dry_run,
+            agent=agent,
+            user=user,
+            project=project,
+            start=start or None,
         )
         if projects:
             settle(memory, report.token)

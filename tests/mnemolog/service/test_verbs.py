@@ -18,7 +18,7 @@ from support.remembering import recorded, texts
 from support.serving import served
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
-NOT_SERVED = {"sql", "rebuild", "verify", "digests", "export"}
+NOT_SERVED = {"sql", "rebuild", "verify", "digests", "export", "import_histories"}
 NO_VERBS = {"draft", "engine", "lineage", "close"}
 
 
