@@ -1,5 +1,6 @@
 """Whatever is typed after `mnemolog`: an answer or a refusal in its own words, and an exit code."""
 
+import os
 from typing import Any, Final
 
 import pytest
@@ -21,7 +22,13 @@ LEFT_OUT: Final = {"demo", "worker", "serve", "mcp"}
 NOT_TYPED: Final = {"--data", "--log", "--follow", "-f", "--keep", "--bundle", "--help", "--to"}
 FOREVER: Final = ("-f", "--follow")
 
-typed = nasty.texts.map(lambda text: text.replace("\0", ""))  # no system hands one on
+
+def _as_a_system_hands_it_on(text: str) -> str:
+    """Return *text* as an argument or a variable may hold it: bytes without a NUL."""
+    return os.fsdecode(text.encode("utf-8", "surrogatepass").replace(b"\0", b""))
+
+
+typed = nasty.texts.map(_as_a_system_hands_it_on)
 words: st.SearchStrategy[str] = st.one_of(
     typed,
     st.sampled_from(["the pool", "observation.recorded", "lamp-1", "t1", "ops-1", "memories", "-"]),

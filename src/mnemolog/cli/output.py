@@ -1,10 +1,15 @@
-"""What commands print: answers to standard output, everything else to standard error."""
+"""What commands print: answers to standard output, everything else to standard error.
+
+What a stream can't encode is printed escaped, and a terminal is given no control characters of a
+text's: they would move its cursor, or worse.
+"""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -12,21 +17,33 @@ if TYPE_CHECKING:
     from mnemolog.replay.rebuilding import Stage
 
 BAR_AFTER_SECONDS: Final = 1.0  # quicker work needs no bar
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line feeds
 
 
 def say(text: str) -> None:
     """Print a line of an answer."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_printable(text, sys.stdout) + "\n")
 
 
 def note(text: str) -> None:
     """Print a line that is no answer."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(_printable(text, sys.stderr) + "\n")
+
+
+def _printable(text: str, stream: IO[str]) -> str:
+    encoding = stream.encoding or "utf-8"
+    shown = _CONTROLS.sub(_escaped, text) if stream.isatty() else text
+    return shown.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\x{ord(found[0]):02x}"
 
 
 def say_json(value: Any) -> None:
     """Print *value* as JSON on lines of its own; times and what else JSON lacks as texts."""
-    say(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    say(json.dumps(value, ensure_ascii=not is_unicode, indent=2, default=str))
 
 
 def say_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -38,10 +55,16 @@ def say_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         return
     from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415 - a plain text may hold what looks like markup
 
-    table = Table(*columns)
+    def cell(value: Any) -> Text:
+        return Text("" if value is None else _printable(str(value), sys.stdout))
+
+    table = Table()
+    for name in columns:
+        table.add_column(cell(name))
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row))
+        table.add_row(*map(cell, row))
     Console().print(table)
 
 
