@@ -1,5 +1,6 @@
 """JSON that nests too deep, and keys that differ by next to nothing."""
 
+import io
 import json
 
 import pytest
@@ -8,6 +9,7 @@ from mnemolog.ledgers import foreign_in
 from mnemolog.projections.kinds import CHECKPOINTS
 from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.limits import DEPTH_MAX
+from mnemolog.schemas.values import parse_json
 from support.import_log import ImportLog, lines_file
 from support.raw_records import put
 from support.remembering import opened, texts
@@ -148,6 +150,9 @@ def test_keys_that_are_alike_are_all_kept_by_every_store(mem, kind):
         parameters={"event": said.id, "session": f"keys: {kind}"},
     ).rows
     assert [json.loads(text) for (text,) in rows] == [keys] * 4
+    mem.export(out := io.BytesIO())
+    told = [parse_json(line) for line in out.getvalue().splitlines()]
+    assert {"agent": keys} in [one["data"].get("data") for one in told if one["id"] == said.id]
 
 
 @pytest.mark.bad_input(17)

@@ -1,5 +1,6 @@
 """Numbers that JSON lacks, that no column holds, and those whose type changes on the way."""
 
+import io
 import json
 import math
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from mnemolog.schemas.decoded import Unusable
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.events import ALL_EVENTS
 from mnemolog.schemas.events.experience import ActionFinished
+from mnemolog.schemas.values import parse_json
 from support.events import ALL_FILLED, codec, published
 from support.raw_records import put, put_changed
 from support.remembering import opened, texts, the_event
@@ -100,6 +102,9 @@ def test_integers_of_any_size_keep_their_digits_everywhere(mem):
         assert json.loads(text) == data
     ((text,),) = mem.sql("SELECT data->>'$.deep[0].n3' FROM observations WHERE text='tweet'").rows
     assert text == "18446744073709551616"
+    mem.export(out := io.BytesIO())
+    told = [parse_json(line)["data"] for line in out.getvalue().splitlines()]
+    assert {"text": "tweet", "data": {"deep": [data]}} in told
 
 
 @pytest.mark.bad_input(11)
