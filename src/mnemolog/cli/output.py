@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -30,7 +30,7 @@ def note(text: str) -> None:
     sys.stderr.write(_printable(text, sys.stderr) + "\n")
 
 
-def _printable(text: str, stream: IO[str]) -> str:
+def _printable(text: str, stream: TextIO) -> str:
     encoding = stream.encoding or "utf-8"
     shown = _CONTROLS.sub(_escaped, text) if stream.isatty() else text
     return shown.encode(encoding, "backslashreplace").decode(encoding)
