@@ -9,7 +9,8 @@ from typing import Any, Final
 import duckdb
 
 from mnemolog.projections.analytics.duckdb_store import instance, quoted, speaking_of
-from mnemolog.schemas.errors import InvalidSetting, NotFound, TimedOut
+from mnemolog.schemas.errors import InvalidEvent, InvalidSetting, NotFound, TimedOut
+from mnemolog.schemas.values import check_depth
 
 ROWS_MAX: Final = 10_000
 SECONDS_MAX: Final = 60.0
@@ -40,11 +41,13 @@ def query(
     """Return what the one statement *sql* says of *published_file*, its first *rows_max* rows.
 
     Raises InvalidSetting with DuckDB's own words for what can't be run: more than one statement,
-    one that writes, or one that reaches for a file, an extension or a setting. Raises NotFound
+    one that writes, or one that reaches for a file, an extension or a setting; and for
+    *parameters* that nest too deep. Raises NotFound
     before anything was published, TimedOut after *seconds_max*.
     """
     if rows_max < 1:
         raise InvalidSetting("rows_max", rows_max, "at least 1")
+    _check_parameters(parameters)
     if not published_file.exists():
         raise NotFound("published file", str(published_file))
     with (
@@ -61,6 +64,14 @@ def query(
             raise
         except duckdb.Error as error:
             raise InvalidSetting("sql", sql, str(error)) from error
+
+
+def _check_parameters(parameters: Any) -> None:
+    """Raise InvalidSetting for what nests too deep; in one that holds itself DuckDB dies."""
+    try:
+        check_depth(parameters, field="parameters")
+    except InvalidEvent as error:
+        raise InvalidSetting("parameters", "…", error.limit) from error
 
 
 def _lock_up(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

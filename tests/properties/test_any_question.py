@@ -75,7 +75,8 @@ def test_any_question_with_any_filter_is_answered_or_refused(one, known, data):
     question = data.draw(QUESTIONS)
     answer = unchanged(one, lambda: one.memory.recall(question, **where))
     if answer is not None:
-        assert all(missing.endswith("timed out") for missing in answer.missing), answer.missing
+        expected = ("timed out", "the question has no vector: blank")
+        assert all(missing.endswith(expected) for missing in answer.missing), answer.missing
         answer.text.encode()
         assert len(answer) <= 50
 

@@ -45,7 +45,7 @@ def _matching(pattern: str) -> Iterator[Named | Problem]:
 
 
 def _found(path: str, *, outright: bool) -> Iterator[Named | Problem]:
-    if path == STDIN or not Path(path).is_dir():
+    if path == STDIN or not os.path.isdir(path):  # noqa: PTH112 - Path's raises for odd names
         yield Named(path, outright=outright)
     else:
         yield from _inside(Path(path))

@@ -59,3 +59,8 @@ def test_a_loop_of_links_ends(folder):
 def test_a_pipe_that_lies_in_a_folder_is_left_alone(folder):
     os.mkfifo(folder / "pipe")
     assert "pipe" not in names(folder, folder)
+
+
+def test_a_name_too_long_for_a_file_is_a_file_that_is_not_there():
+    name = "a" * 300
+    assert [found.path for found in named_files([name])] == [name]

@@ -150,3 +150,11 @@ def test_a_file_that_is_no_database_is_damaged(tmp_path):
     path.write_bytes(b"not a database" * 1_000)
     with pytest.raises(Damaged):
         query(path, "SELECT 1")
+
+
+def test_parameters_that_hold_themselves_are_refused_by_name(published):
+    itself = []
+    itself.append(itself)
+    for parameters in (itself, [itself], {"a": {"b": itself}}):
+        with pytest.raises(InvalidSetting, match="parameters"):
+            query(published, "SELECT 1", parameters=parameters)
