@@ -182,7 +182,7 @@ def test_law_11_an_append_waits_for_no_embedding_and_its_words_are_found_before_
 
 @pytest.fixture(scope="module")
 def bounded():
-    with opened(agent="ops-1") as memory:
+    with opened(agent="ops-1", blobs=False) as memory:
         memory.wait_for(memory.observe("the pool is full").token)
         yield memory
 
@@ -241,6 +241,9 @@ ENDLESS = {
     "streams/kafka_log.py: news.wait()": "within asyncio.wait_for, which has the bound",
     "streams/group_commit.py: waiting.result()": "done already: the commit has a deadline",
     "src/mnemolog/async_memory.py: opening.result()": "done already: it is a callback's",
+    "src/mnemolog/service/lanes.py: running.result()": "done already: asyncio.wait has the bound",
+    "src/mnemolog/working.py: tending.join()": "within Tending.join, which has the bound",
+    "streams/app.py: stopping.wait()": "a worker runs until it is told to stop",
 }
 
 

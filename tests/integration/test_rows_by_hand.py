@@ -242,7 +242,7 @@ def test_the_checkpoint_is_this(reader_of):
     told = (saved.id, saved.agent, saved.task, saved.parent, saved.tags)
     assert told == ("c-1", OPS, "payment", None, ())
     assert (saved.event.event_id, saved.event.occurred_at) == ("h8", day(4))
-    checkpoint = reader.load(saved)
+    checkpoint = reader.load(saved).checkpoint
     assert checkpoint.timestamp == day(4)
     assert checkpoint.current_goal == "keep payments up"
     assert checkpoint.plan_summary == "raise the pool, then watch it"

@@ -97,6 +97,8 @@ def test_events(rows_of):
             "guest": False,
             "tenant": "default",
             "assumed_utc": False,
+            "large_texts": 0,
+            "large_text_bytes": 0,
             **({"cause": "h3"} if event_id == "h4" else {}),
             "tags": [],
         }
@@ -130,7 +132,7 @@ OF_EVENTS = {
     ],
     "action_events": [
         ("h3", has(**PSQL, change="action.started", arguments={"max": 100}, costly=True)),
-        ("h4", has(**PSQL, change="action.finished", success=True, **CAME)),
+        ("h4", has(**PSQL, change="action.finished", success=True, orphaned=False, **CAME)),
     ],
     "decisions": [
         (
