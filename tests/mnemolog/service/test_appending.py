@@ -104,7 +104,7 @@ def test_what_a_cloud_event_says_is_recalled(asked):
     token = cloud(asked, CLOUD_EVENT).json()["token"]
     body = {"question": "build", "agent": "ops-1", "kinds": ["episode"]}
     found = asked.post("/v1/recall", json=body, headers={TOKEN_HEADER: token}).json()
-    assert found["memories"][0]["text"] == "the build is red"
+    assert "the build is red" in [memory["text"] for memory in found["memories"]]
 
 
 @pytest.mark.parametrize(
