@@ -101,9 +101,9 @@ class Evaluation:
     def _about(self, sample: Mapping[str, Any], place: str) -> About:
         named, session = sample.get("id"), self._session(sample)
         item = None if named is None else f"{named}"
-        task = name_or_none(f"{self._task or 'sample'}-{named}") or f"sample-{_digest(named)}"
-        if named is None:  # then only its session tells it from others
-            task = session
+        task = session  # of a sample without an id: nothing else tells it from others
+        if named is not None:
+            task = self._task_of(named, sample.get("epoch"))
         goal = goal_of(_input(sample), otherwise=self._task or "A sample of an evaluation")
         return About(
             session=session,
@@ -115,6 +115,12 @@ class Evaluation:
             cause=self._story.previous if self._story else None,
             source=self._source,
         )
+
+    def _task_of(self, named: Any, epoch: Any) -> str:
+        """Return the name of a sample's task: each later epoch does the work anew, by itself."""
+        again = f"-epoch-{epoch}" if isinstance(epoch, int) and epoch > 1 else ""
+        whole = name_or_none(f"{self._task or 'sample'}-{named}{again}")
+        return whole or f"sample-{_digest([named, epoch] if again else named)}"
 
     def _begun_at(self, sample: Mapping[str, Any]) -> datetime:
         """Return when a sample began: as it says, with its first event, or with the evaluation."""

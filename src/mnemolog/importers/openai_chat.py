@@ -101,7 +101,9 @@ def _run(value: dict[str, Any], options: Options) -> Run:
     trial = _name(value, "trial")
     session = next(filter(None, (_name(value, key) for key in _SESSIONS)), None)
     if task is not None:
-        session = f"task-{task}" if trial is None else f"task-{task}-trial-{trial}"
+        # Each trial begins the work anew and ends it in its own way: it is a task by itself.
+        task = task if trial is None else check_name(f"{task}-trial-{trial}", field="task_id")
+        session = f"task-{task}"
     return Run(
         agent=options.agent,
         user=options.user or _user(value),

@@ -61,8 +61,14 @@ def test_the_names_are_those_of_the_run(log, tmp_path):
     for found in log.events():
         names = found.envelope
         assert (names.agent, names.user, names.project) == ("railway-agent", "kari", "travel")
-        assert (names.session, names.task) == ("task-7-trial-1", "7")
+        assert (names.session, names.task) == ("task-7-trial-1", "7-trial-1")
         assert names.source == "/mnemolog/import/openai-chat"
+
+
+def test_each_trial_is_a_task_of_its_own_and_without_one_the_task_is_the_sources(log, tmp_path):
+    log.take(json_file(tmp_path, [run(), run(trial=2), run(trial=None)]))
+    tasks = [started.envelope.task for started in log.of(TaskStarted)]
+    assert tasks == ["7-trial-1", "7-trial-2", "7"]
 
 
 def test_the_agent_and_the_user_can_be_named(log, tmp_path):

@@ -77,6 +77,19 @@ def test_an_image_is_a_reference(log, tmp_path):
     assert [(p.kind, p.reference) for p in first.parts] == [("image", image["image"])]
 
 
+def test_each_epoch_of_a_sample_is_a_task_of_its_own(log, tmp_path):
+    epochs = [sample(*row(), epoch=epoch, uuid=f"u{epoch}") for epoch in (1, 2, 3)]
+    log.take(json_file(tmp_path, evaluation(*epochs)))
+    tasks = [started.envelope.task for started in log.of(TaskStarted)]
+    assert tasks == ["trains-1", "trains-1-epoch-2", "trains-1-epoch-3"]
+
+
+@pytest.mark.parametrize("epoch", [None, "2", [], {}, True, 0, -1])
+def test_an_epoch_that_is_no_later_one_is_no_part_of_the_name(log, tmp_path, epoch):
+    log.take(json_file(tmp_path, evaluation(sample(*row(), epoch=epoch))))
+    assert [started.envelope.task for started in log.of(TaskStarted)] == ["trains-1"]
+
+
 def test_events_alone_are_a_sample(log, tmp_path):
     begun = event("span_begin", 0, id="s", span_id="s", type="agent", name="a")
     report = log.take(json_file(tmp_path, {"events": [begun, *row()]}))

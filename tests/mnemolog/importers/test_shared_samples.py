@@ -13,6 +13,7 @@ from mnemolog.schemas.events.experience import (
     FeedbackGiven,
     MessageExchanged,
     SessionStarted,
+    TaskCompleted,
 )
 from support.import_log import ImportLog
 from support.sources import ROOT
@@ -81,6 +82,16 @@ def test_the_rewards_are_the_runs(airline):
     runs, log = airline
     scores = Counter(f.recorded.event.score for f in log.of(FeedbackGiven))
     assert scores == Counter(1.0 if run["reward"] == 1 else -1.0 for run in runs)
+
+
+def test_each_trial_of_a_task_is_a_task_with_an_end_of_its_own(airline):
+    runs, log = airline
+    ends: dict[str, list[bool]] = {}
+    for ended in log.of(TaskCompleted):
+        ends.setdefault(ended.envelope.task, []).append(ended.recorded.event.success)
+    assert ends == {f"{r['task_id']}-trial-{r['trial']}": [r["reward"] == 1] for r in runs}
+    # By hand: 50 tasks in two trials each; what failed once may succeed the second time.
+    assert len(ends) == len(runs) > len({run["task_id"] for run in runs})
 
 
 def test_every_answer_is_linked_with_the_call_before_it(airline):
