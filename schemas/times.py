@@ -52,14 +52,25 @@ def _parsed(value: Any, field: str) -> datetime:
             raise InvalidEvent(field, value, _UNIT)
 
 
+class _Latest:
+    """The moment that was written last, and its text: all events of an append have one."""
+
+    pair: tuple[datetime, str] = (_EPOCH, "1970-01-01T00:00:00.000000Z")
+
+
 def written(moment: datetime) -> str:
     """Return *moment*, which is in UTC, as the log writes it: always six digits and a Z.
 
     >>> written(datetime(2030, 1, 2, tzinfo=UTC))
     '2030-01-02T00:00:00.000000Z'
     """
+    latest, text = _Latest.pair
+    if moment is latest:
+        return text
     assert moment.tzinfo is UTC, "times are made UTC at the edge"
-    return moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    text = moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    _Latest.pair = moment, text  # in one step: other threads write, too
+    return text
 
 
 def microseconds(moment: datetime) -> int:

@@ -26,6 +26,12 @@ def test_any_zone_becomes_utc_and_is_the_same_moment(moment):
     assert instant(written(found), field="time") == (found, False)
 
 
+@given(st.lists(st.sampled_from([TIME_MIN, TIME_MAX, datetime(2030, 5, 1, 7, 8, 9, 10, UTC)])))
+def test_a_moment_is_written_the_same_whatever_was_written_before(several):
+    for moment in several:
+        assert written(moment) == f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
 def test_times_of_three_kinds_have_one_order_and_only_the_naive_one_is_flagged():
     texts = (
         "2025-04-30T16:32:54.707474",
