@@ -10,6 +10,7 @@ filling.py), the questions' are the embedder's. What the folder takes on the dis
 """
 
 import argparse
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -69,9 +70,9 @@ def _has_vector_index(table: Any) -> bool:
 
 
 def measured(
-    memory: Memory, table: Any, questions: list[str], *, embedder: Embedder, size: int
+    memory: Memory, table: Any, questions: list[str], *, embedder: Embedder
 ) -> Iterator[Row]:
-    """Yield the rows of one size."""
+    """Yield the rows of one table."""
     vectors = [embedded(embedder, question) for question in questions]
     samples = in_turns(
         {
@@ -85,7 +86,7 @@ def measured(
         clock, cpu = ratios({OURS: samples[OURS], PEER: samples[peer]})
         yield Row(
             scenario="recall",
-            what=f"{size:,} memories ({table.count_rows():,} rows), {what}",
+            what=f"{table.count_rows():,} memories, {what}",
             ours=milliseconds(samples[OURS]),
             peer=milliseconds(samples[peer]),
             ratio=clock,
@@ -144,11 +145,12 @@ def rows(given: argparse.Namespace) -> Iterator[Row]:
             with Memory(data, embedder=given.embedder, record_recalls=False) as memory:
                 table, folder = settled(memory), memory.engine.folder
                 embedder = memory.engine.embedder()
-                yield from measured(memory, table, questions, embedder=embedder, size=size)
+                yield from measured(memory, table, questions, embedder=embedder)
             yield from on_disk(folder, told)
 
 
 def main() -> None:
+    os.environ["MNEMOLOG_PROCESSORS"] = "no"  # what is measured is as large as was asked for
     parser = arguments(__doc__)
     parser.add_argument("--memories", nargs="+", type=int, help="how many, one table each")
     parser.add_argument("--rounds", type=int, help="how many questions")
