@@ -6,15 +6,17 @@ is written anew from the records.
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from mnemolog.schemas.errors import LogDamaged
+from mnemolog.schemas.errors import LogDamaged, LogUnavailable
 from mnemolog.schemas.positions import Position
 from mnemolog.streams.sqlite_errors import speaking_of
-from mnemolog.streams.sqlite_file import INDEX, LogFile, transaction
+from mnemolog.streams.sqlite_file import INDEX, LogFile, transaction, unreadable_commits
 from mnemolog.streams.sqlite_reader import start_of
 from mnemolog.streams.sqlite_records import SELECTED, ReadRow, place_of, records_of
+from mnemolog.streams.sqlite_wal import TORN_COMMITS_MAX
 
 RECORDS_AT_ONCE: Final = 1_000
 NAMED_MAX: Final = 10  # damaged records and faults of pages that are named
@@ -26,13 +28,16 @@ class LogDamage:
     """What is wrong with a log; nothing if all is empty.
 
     `records` are the first that are missing or are not what was appended, of `count`; `pages` is
-    what SQLite says of its pages. With sound records and faults in pages only the index of
-    identities is damaged, which `mend_index` writes anew.
+    what SQLite says of its pages. `commits_lost` stand in the write-ahead log behind the record
+    `readable_to`, where SQLite no longer reads them. With sound records and faults in pages only
+    the index of identities is damaged, which `mend_index` writes anew.
     """
 
     records: list[Position] = field(default_factory=list)
     count: int = 0
     pages: list[str] = field(default_factory=list)
+    commits_lost: int = 0
+    readable_to: str = ""
 
     @property
     def is_of_the_index_alone(self) -> bool:
@@ -55,6 +60,10 @@ def damage_of(file: LogFile) -> LogDamage:
             for partition, end in connection.execute("SELECT partition, end FROM ends").fetchall():
                 _look_at(connection, partition, end, found)
         found.pages = _page_faults(connection)
+        with suppress(LogUnavailable):  # who may not write it can't tell, and drops nothing
+            lost, end = unreadable_commits(file.path)
+            if lost > TORN_COMMITS_MAX:
+                found.commits_lost, found.readable_to = lost, end
         return found
     finally:
         connection.close()

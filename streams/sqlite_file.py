@@ -1,14 +1,14 @@
 """The embedded log's file: its tables and its connections.
 
-Tenant, partition count and format
-are fixed when the file is made, and compared whenever it is opened.
+Tenant, partition count and format are fixed when the file is made, and compared whenever it is
+opened.
 """
 
 import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from mnemolog.schemas.errors import (
     NewerRelease,
     NotFound,
 )
-from mnemolog.schemas.refusals import refused
+from mnemolog.schemas.refusals import HINT_IN_THE_WAY, refused
 from mnemolog.streams.sqlite_errors import is_busy, speaking_of
 from mnemolog.streams.sqlite_wal import TORN_COMMITS_MAX, commits_lost
 
@@ -104,6 +104,7 @@ def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: boo
     """
     if read_only and not path.exists():
         raise NotFound("log", str(path))
+    _refuse_what_is_no_file(path)
     if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
         raise InvalidSetting("partitions", partitions, f"1 to {PARTITIONS_MAX}")
     if not read_only:
@@ -130,6 +131,12 @@ def _on_disk(path: Path) -> tuple[int, int]:
     return there.st_dev, there.st_ino
 
 
+def _refuse_what_is_no_file(path: Path) -> None:
+    for one in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))):
+        if one.exists() and not one.is_file():
+            raise LogUnavailable(str(one), "it is no file", hint=HINT_IN_THE_WAY)
+
+
 def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,11 +149,23 @@ def _make_folder(path: Path) -> None:
 def _refuse_lost_commits(path: Path) -> None:
     """Raise LogDamaged where acknowledged commits can't be read; the first write would drop them.
 
-    The connection that only reads, and is closed last, keeps SQLite from tidying up.
+    The write-ahead log is named, and where the readable part of the log ends.
+    """
+    lost, end = unreadable_commits(path)
+    if lost > TORN_COMMITS_MAX:
+        reason = f"{lost} commits behind {end} can't be read; nothing was changed"
+        raise LogDamaged(str(path.with_name(path.name + "-wal")), reason)
+
+
+def unreadable_commits(path: Path) -> tuple[int, str]:
+    """Return how many commits can't be read of the log at *path*, and behind which record.
+
+    Nothing is written: the connection that only reads, and is closed last, keeps SQLite from
+    tidying up. Raises LogUnavailable where the file may not be written.
     """
     wal = path.with_name(path.name + "-wal")
     if not path.is_file() or not wal.is_file() or not wal.stat().st_size:
-        return
+        return 0, ""
     with (
         speaking_of(path),
         contextlib.closing(_connected(path, read_only=True, immutable=False)) as reading,
@@ -158,15 +177,13 @@ def _refuse_lost_commits(path: Path) -> None:
             transaction(writing, wait_seconds=OPEN_SECONDS_MAX),
         ):
             lost = commits_lost(path)
-        if lost > TORN_COMMITS_MAX:
-            reason = f"{lost} commits behind {_where_it_ends(reading)} can't be read"
-            raise LogDamaged(str(wal), f"{reason}; nothing was changed")
+        return lost, _where_it_ends(reading)
 
 
 def _where_it_ends(connection: sqlite3.Connection) -> str:
     """Return up to where the log can be read, for a message."""
     try:
-        ends = connection.execute("SELECT partition, end - 1 FROM ends ORDER BY partition")
+        ends = connection.execute("SELECT partition, end - 1 FROM ends WHERE end ORDER BY 1")
         return ", ".join(f"{partition}@{last}" for partition, last in ends) or "its beginning"
     except sqlite3.Error:
         return "its beginning"
@@ -273,16 +290,3 @@ def transaction(connection: sqlite3.Connection, *, wait_seconds: float) -> Itera
         if connection.in_transaction:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
-
-
-def insert_while_unique(
-    connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[object]]
-) -> int:
-    """Insert *rows* one by one until one of them breaks a constraint; return how many it took.
-
-    Those stay in the transaction, which goes on.
-    """
-    before = connection.total_changes
-    with contextlib.suppress(sqlite3.IntegrityError):
-        connection.executemany(sql, rows)
-    return connection.total_changes - before

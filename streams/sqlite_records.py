@@ -7,6 +7,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -16,7 +17,7 @@ from mnemolog.schemas.errors import LogDamaged
 from mnemolog.schemas.partitioning import partitions_of
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import Headers, LogRecord, NewRecord
-from mnemolog.streams.sqlite_file import PARTITION_SHIFT, insert_while_unique
+from mnemolog.streams.sqlite_file import PARTITION_SHIFT
 
 _OFFSET_MASK: Final = (1 << PARTITION_SHIFT) - 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -90,7 +91,7 @@ class Inserting:
             self._row(position, record.key, record.value, record.headers, pair)
             for position, record, pair in zip(positions, records, pairs, strict=True)
         ]
-        inserted = positions[: insert_while_unique(self.connection, _INSERT, rows)]
+        inserted = positions[: _insert_while_unique(self.connection, rows)]
         for position in inserted:
             self._move_tail(position)
         return inserted
@@ -186,3 +187,14 @@ def _written(headers: Headers) -> str:
 def _read_headers(written: str) -> Headers:
     pairs: list[tuple[str, str | None]] = json.loads(written)
     return tuple((name, None if value is None else bytes.fromhex(value)) for name, value in pairs)
+
+
+def _insert_while_unique(connection: sqlite3.Connection, rows: Iterable[Row]) -> int:
+    """Insert *rows* one by one until one of them breaks a constraint; return how many it took.
+
+    Those stay in the transaction, which goes on.
+    """
+    before = connection.total_changes
+    with suppress(sqlite3.IntegrityError):
+        connection.executemany(_INSERT, rows)
+    return connection.total_changes - before

@@ -11,6 +11,7 @@ https://sqlite.org/walformat.html#the_wal_index_file_format.
 """
 
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -43,8 +44,7 @@ def commits_lost(path: Path) -> int:
     is_sound, page_bytes, salts = _header(header, path)
     frames = [frame for frame in _frames(wal, page_bytes) if frame.is_commit]
     if not is_sound:  # SQLite reads none of it
-        newest = frames[0].salts if frames else b""
-        return sum(1 for frame in frames if frame.salts == newest)
+        return max(Counter(frame.salts for frame in frames).values(), default=0)
     readable = _frames_readable(index)
     return sum(1 for frame in frames if frame.salts == salts and frame.number > readable)
 
