@@ -11,6 +11,7 @@ from typing import Final, Self
 import duckdb
 import structlog
 
+from mnemolog.projections.analytics.checking import read_all
 from mnemolog.projections.analytics.content import content_rows
 from mnemolog.projections.analytics.counting import begin_counting, check_counts, count
 from mnemolog.projections.analytics.duckdb_ledger import DuckDBLedger, create_ledger
@@ -78,6 +79,8 @@ class AnalyticsProjection:
         try:
             with speaking_of(path):
                 _make_or_check(connection, path)
+                if place.thorough:
+                    read_all(connection)
                 opened = cls(connection, path, place)
                 opened._tell()
         except BaseException:

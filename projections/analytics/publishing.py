@@ -21,7 +21,7 @@ from typing import Final
 
 from mnemolog.projections.analytics.duckdb_store import instance, quoted, speaking_of
 from mnemolog.projections.generations import clear_the_way
-from mnemolog.schemas.errors import Damaged
+from mnemolog.schemas.errors import Damaged, StoreUnavailable
 from mnemolog.schemas.positions import Token
 
 PUBLISHED: Final = "published"
@@ -95,7 +95,12 @@ def published_state(tenant_folder: Path) -> tuple[str, Mapping[int, int]]:
         return "", {}
     if not stat.S_ISREG(found.st_mode):
         raise Damaged(str(path), "it is no file")
-    return _state_in(path, (found.st_ino, found.st_mtime_ns, found.st_size))
+    try:
+        return _state_in(path, (found.st_ino, found.st_mtime_ns, found.st_size))
+    except StoreUnavailable:
+        if path.exists():
+            raise
+        return "", {}  # taken away since we looked
 
 
 @lru_cache(maxsize=64)

@@ -150,15 +150,7 @@ class LanceIndex:
     def summary(self) -> tuple[Summary, int]:
         """Return what the state has to agree with, and the highest sequence."""
         with speaking_of_index(self._folder):
-            columns = self.table.search().select(["seq", "has_vector"]).to_arrow()
-        sequences = columns["seq"].to_numpy()
-        summary = Summary(
-            rows=len(sequences),
-            epochs=int((sequences >> SEQUENCE_BITS).sum()),
-            counters=int((sequences & ((1 << SEQUENCE_BITS) - 1)).sum()),
-            vectors=int(columns["has_vector"].to_numpy(zero_copy_only=False).sum()),
-        )
-        return summary, int(sequences.max(initial=0))
+            return summary_of(self.table)
 
     def written(self) -> dict[str, tuple[int, bool]]:
         """Return each row's sequence and whether it has a vector, by id."""
@@ -186,6 +178,19 @@ class LanceIndex:
         # "null" keeps null vectors as they are; unsound ones never come here.
         merge.execute(rows, on_bad_vectors="null", timeout=timedelta(seconds=WRITE_SECONDS_MAX))
         self.commits += 1
+
+
+def summary_of(table: Any) -> tuple[Summary, int]:
+    """Return what the state has to agree with of the rows of *table*, and the highest sequence."""
+    columns = table.search().select(["seq", "has_vector"]).to_arrow()
+    sequences = columns["seq"].to_numpy()
+    summary = Summary(
+        rows=len(sequences),
+        epochs=int((sequences >> SEQUENCE_BITS).sum()),
+        counters=int((sequences & ((1 << SEQUENCE_BITS) - 1)).sum()),
+        vectors=int(columns["has_vector"].to_numpy(zero_copy_only=False).sum()),
+    )
+    return summary, int(sequences.max(initial=0))
 
 
 def _check_dimensions(table: Any, dimensions: int) -> None:

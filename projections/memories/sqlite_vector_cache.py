@@ -9,7 +9,7 @@ that a later release wrote is left as it is: NewerRelease.
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar
@@ -18,14 +18,15 @@ from zlib import crc32
 from mnemolog.projections.generations import clear_the_way
 from mnemolog.projections.memories.embedding import Vector
 from mnemolog.projections.memories.vector_cache import vector_bytes, vector_of
-from mnemolog.projections.sqlite_damage import refuse_remains
-from mnemolog.projections.sqlite_store import speaking_of
+from mnemolog.projections.sqlite_damage import faults, refuse_remains
+from mnemolog.projections.sqlite_store import open_store, speaking_of
 from mnemolog.schemas.errors import Damaged, NewerRelease
 
 BUSY_SECONDS_MAX: Final = 30.0
 OPEN_ATTEMPTS_MAX: Final = 100
 _OPEN_PAUSE_SECONDS: Final = 0.05
 _SQL_PARAMETERS_MAX: Final = 500
+DAMAGED_SUFFIX: Final = ".damaged"  # of a file that was set aside
 FORMAT: Final = 1  # PRAGMA user_version; an earlier one is set aside
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -72,6 +73,14 @@ class SQLiteVectorCache:
         rows = self._working(lambda connection: connection.execute(_COUNT).fetchall())
         return int(rows[0][0])
 
+    def set_aside_if_damaged(self) -> int:
+        """Begin anew if the file is damaged; return how many vectors there are then."""
+        with self._lock:
+            damaged = faults(self._connection, deep=False)
+            if damaged:
+                self._start_anew()
+        return self.count()
+
     def close(self) -> None:
         """Close the file."""
         with self._lock:
@@ -93,6 +102,24 @@ class SQLiteVectorCache:
             self._connection.close()
         _set_aside(self._path, inode=self._inode)
         self._connection, self._inode = _sound_or_new(self._path)
+
+
+def faults_of(path: Path) -> int:
+    """Return how many vectors the file *path* has, and leave it as it is; 0 where there is none.
+
+    Raises Damaged, NewerRelease, or StoreUnavailable.
+    """
+    if not path.exists():
+        return 0
+    refuse_remains(path)
+    with speaking_of(path), closing(open_store(path, schema="", read_only=True)) as store:
+        version = store.execute("PRAGMA user_version").fetchone()[0]
+        if version > FORMAT:
+            raise NewerRelease(str(path), f"format {version}; this one reads {FORMAT}")
+        found = faults(store, deep=True)
+        if found:
+            raise Damaged(str(path), found[0])
+        return int(store.execute(_COUNT).fetchone()[0])
 
 
 _PUT: Final = "INSERT OR REPLACE INTO vectors (key, vector, checksum) VALUES (?, ?, ?)"
@@ -183,7 +210,7 @@ def _set_aside(path: Path, *, inode: int) -> None:
     if _inode(path) != inode:
         return
     for suffix in ("", "-wal", "-shm"):
-        found, aside = Path(f"{path}{suffix}"), Path(f"{path}.damaged{suffix}")
+        found, aside = Path(f"{path}{suffix}"), Path(f"{path}{DAMAGED_SUFFIX}{suffix}")
         if found.exists():
             clear_the_way(aside)
             with suppress(FileNotFoundError):
