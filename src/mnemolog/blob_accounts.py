@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from mnemolog.engine import LOG_FOLDER, Engine, present
+from mnemolog.engine import Engine, present
+from mnemolog.folder import LOG_FOLDER
 from mnemolog.schemas.blobs import BlobReference, references_in
 from mnemolog.schemas.cloudevents import NotACloudEvent, read_cloud_event
 from mnemolog.schemas.envelope import TYPE_PREFIX

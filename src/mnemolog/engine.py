@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemolog.error_log import ErrorLog
-from mnemolog.folder import check_format, note_format
+from mnemolog.folder import LOG_FOLDER, check_format, check_log_is_there, note_format
 from mnemolog.processors import started as started_processors
-from mnemolog.projections.generations import Generations, described
-from mnemolog.projections.kinds import MEMORIES, NAMES, Kind, kinds
+from mnemolog.projections.generations import described
+from mnemolog.projections.kinds import MEMORIES, Kind, kinds
 from mnemolog.projections.lease import Lease
 from mnemolog.projections.room import Room
 from mnemolog.projections.shelf import Shelf
@@ -36,9 +36,9 @@ from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.blobs import BlobStore, InMemoryBlobs
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.file_blobs import FileBlobs
-from mnemolog.streams.log import Log, topic_of
+from mnemolog.streams.log import Log
 from mnemolog.streams.memory_log import InMemoryLog
-from mnemolog.streams.opening import LOG_FILE, open_log
+from mnemolog.streams.opening import open_log
 from mnemolog.streams.projecting import Projector
 from mnemolog.streams.publishing import Publisher
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from mnemolog.streams.hosting import ProcessorHost
 
 LEASE_FILE: Final = "projector.lock"
-LOG_FOLDER: Final = "log"
 BLOBS_FOLDER: Final = "blobs"
 
 
@@ -164,7 +163,7 @@ class Engine:
         if self.settings.is_in_memory and not self.settings["log"]:
             return InMemoryLog(self.settings.tenant, partitions=self.settings.partitions or 1)
         if not self.settings["log"] and not self.read_only and not self._rebuilding:
-            self._refuse_a_lost_log()
+            check_log_is_there(self.folder, self.settings.tenant)
         return open_log(
             self.settings["log"] or None,
             folder=self.folder / LOG_FOLDER,
@@ -172,20 +171,6 @@ class Engine:
             partitions=self.settings.partitions,
             read_only=self.read_only,
         )
-
-    def _refuse_a_lost_log(self) -> None:
-        """Raise LogReplaced where a new log would be made beside what was built from a former one.
-
-        Whoever wants that rebuilds all on purpose.
-        """
-        path = self.folder / LOG_FOLDER / LOG_FILE
-        if path.exists() and (not path.is_file() or path.stat().st_size):
-            return
-        built = [name for name in NAMES if Generations(self.folder / name).serving() is not None]
-        if built:
-            topic, reason = topic_of(self.settings.tenant), f"{path} is gone; {', '.join(built)}"
-            reason = f"{reason} were built from it and are still here"
-            raise LogReplaced(topic, partition=0, offset=0, reason=reason)
 
     def _blob_store(self) -> BlobStore:
         """Return where the blobs are: beside the log, or in a folder that machines share.

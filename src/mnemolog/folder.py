@@ -1,4 +1,4 @@
-"""What a tenant's folder says of itself: the format in which a release wrote it.
+"""What a tenant's folder says of itself: in which format, and whether its log is still there.
 
 A release that changes the folder so that earlier ones would misread or spoil it raises `FORMAT`;
 those then refuse the folder by name, before they touch anything. Log, generations and the vector
@@ -10,10 +10,14 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from mnemolog.projections.generations import write_whole
-from mnemolog.schemas.errors import NewerRelease
+from mnemolog.projections.generations import Generations, write_whole
+from mnemolog.projections.kinds import NAMES
+from mnemolog.schemas.errors import LogReplaced, NewerRelease
 from mnemolog.schemas.refusals import refused
+from mnemolog.streams.log import topic_of
+from mnemolog.streams.opening import LOG_FILE
 
+LOG_FOLDER: Final = "log"  # of the embedded log
 FORMAT: Final = 1
 FORMAT_FILE: Final = "mnemolog.json"
 
@@ -25,6 +29,20 @@ def check_format(folder: Path) -> None:
     if isinstance(found, int) and found > FORMAT:
         release = f"mnemolog {told.get('release', '?')}"
         raise NewerRelease(str(folder), f"{release} made format {found}; this one reads {FORMAT}")
+
+
+def check_log_is_there(folder: Path, tenant: str) -> None:
+    """Raise LogReplaced where a new log would be made beside what was built from a former one.
+
+    Whoever wants that rebuilds all on purpose.
+    """
+    path = folder / LOG_FOLDER / LOG_FILE
+    if path.exists() and (not path.is_file() or path.stat().st_size):
+        return
+    built = [name for name in NAMES if Generations(folder / name).serving() is not None]
+    if built:
+        reason = f"{path} is gone; {', '.join(built)} were built from it and are still here"
+        raise LogReplaced(topic_of(tenant), partition=0, offset=0, reason=reason)
 
 
 def note_format(folder: Path) -> None:

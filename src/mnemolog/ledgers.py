@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
 from mnemolog.engine import Engine
 from mnemolog.projections.analytics.set_aside import SetAside, read_set_aside
+from mnemolog.projections.checkpoints.times import Jump, jumps, places_of
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.projections.ledger import ForeignRecord, ParkedSummary, Repeat
 from mnemolog.projections.memories.drawn import Named, drawn_from
@@ -104,6 +106,31 @@ def drawn_from_what_is(engine: Engine, named: Named) -> list[str]:
 def without_vector(engine: Engine) -> Mapping[str, int]:
     """Return how many memories can have no vector, by the reason."""
     return _ask(engine, MEMORIES, lambda state: VectorState(state).reasons(), {})
+
+
+def clock_jumps(engine: Engine, *, now: datetime, tolerance: timedelta) -> list[Jump]:
+    """Return which events were recorded at times that tell of a clock that jumped."""
+    return _ask(engine, CHECKPOINTS, lambda index: jumps(index, now=now, tolerance=tolerance), [])
+
+
+def places_of_types(engine: Engine, types: tuple[str, ...]) -> list[Position]:
+    """Return where events of *types* stand, of those that have been applied."""
+    return _ask(engine, CHECKPOINTS, lambda index: places_of(index, types), [])
+
+
+def last_applied(engine: Engine, name: str) -> Mapping[int, tuple[int, str]]:
+    """Return offset and fingerprint of the last record that *name* applied in each partition.
+
+    Of analytics nothing is told: its ledger stands in its live file.
+    """
+    if name == ANALYTICS:
+        return {}
+    return _ask(engine, name, _last_applied, {})
+
+
+def _last_applied(state: sqlite3.Connection) -> dict[int, tuple[int, str]]:
+    progress = SQLiteLedger(state).progress()
+    return {p: (at.last_applied, at.fingerprint) for p, at in progress.items()}
 
 
 def index_upkeep(engine: Engine) -> Upkeep:

@@ -178,6 +178,8 @@ class Memory(Door, Saving, Writer, Finder, Histories):
         }
         return self._append(memory.MemoryForgotten, fields, scope)
 
+    # Waiting and keeping.
+
     def wait_for(
         self,
         token: Token,
@@ -265,6 +267,8 @@ class Memory(Door, Saving, Writer, Finder, Histories):
         error: BaseException | None,
         traceback: "TracebackType | None",
     ) -> None:
+        if error is not None and not self._engine.read_only:
+            self._engine.errors.note(error, where="using a memory")
         self.close()
 
     def _answered(self, question: str, answer: "Recalled") -> None:

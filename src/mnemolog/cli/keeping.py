@@ -1,5 +1,6 @@
 """Commands that keep the projections true: rebuild, verify, doctor."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,9 @@ from mnemolog.cli.output import bars, note, say, say_json
 from mnemolog.cli.writing import settle
 
 if TYPE_CHECKING:
+    from mnemolog.doctor import Finding
     from mnemolog.maintaining import Rebuilt
+    from mnemolog.settings import Settings
 
 Names = Annotated[
     list[str] | None,
@@ -101,24 +104,65 @@ def doctor(
     data: Data = None,
     log: LogURL = None,
     tenant: Tenant = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Mend what can be mended, and say what was done.")
+    ] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle", metavar="FILE", help="Write what a maintainer needs, without any content."
+        ),
+    ] = None,
     as_json: AsJSON = False,
 ) -> None:
-    """Check this installation and a tenant's data; exit with 1 where something needs a look."""
-    from mnemolog.doctor import examine  # noqa: PLC0415 - see `opened`
+    """Check this installation and a tenant's data; exit with 1 where something is bad.
 
-    with opened(data, log, tenant, projects=False, record_recalls=False) as memory:
-        findings = examine(memory.engine)
+    Without --fix nothing is changed. What is mended never takes anything from the log.
+    """
+    from mnemolog.doctor import admitted, examined, mend  # noqa: PLC0415 - see `opened`
+    from mnemolog.settings import Settings  # noqa: PLC0415
+
+    settings = Settings.unchecked(data=data, log=log, tenant=tenant)
+    with admitted(settings) as patient:
+        findings = examined(patient)
+        mended = fix and any(finding.repair for finding in findings)
+        if mended:
+            mend(findings, tell=note)
+    if mended:
+        with admitted(settings) as patient:
+            findings = examined(patient)
+    if bundle is not None:
+        _write_bundle(bundle, settings, findings)
+    _say_findings(findings, as_json=as_json)
+    if any(finding.state == "bad" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _write_bundle(path: Path, settings: "Settings", findings: "list[Finding]") -> None:
+    from mnemolog.doctor import admitted  # noqa: PLC0415 - see `opened`
+    from mnemolog.doctor.bundle import write_bundle  # noqa: PLC0415
+
+    with admitted(settings) as patient:
+        write_bundle(path, patient, findings)
+    note(f"written: {path}")
+
+
+def _say_findings(findings: "list[Finding]", *, as_json: bool) -> None:
     if as_json:
         say_json(
             [
-                {"check": f.check, "state": f.state, "detail": f.detail, "advice": f.advice}
-                for f in findings
+                {
+                    "check": one.check,
+                    "state": one.state,
+                    "detail": one.detail,
+                    "advice": one.advice,
+                    "repair": None if one.repair is None else one.repair.will,
+                }
+                for one in findings
             ]
         )
-    else:
-        for finding in findings:
-            say(f"{finding.state:<5} {finding.check}: {finding.detail}")
-            if finding.advice:
-                say(f"      {finding.advice}")
-    if any(finding.state == "bad" for finding in findings):
-        raise typer.Exit(1)
+        return
+    for one in findings:
+        say(f"{one.state:<5} {one.check}: {one.detail}")
+        if one.advice and one.state != "ok":
+            say(f"      {one.advice}")

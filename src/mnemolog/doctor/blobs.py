@@ -32,9 +32,12 @@ def check(patient: Patient) -> Iterator[Finding]:
 
 def _faults(found: BlobAccounts) -> Iterator[Finding]:
     for named in islice(found.missing(), SHOWN_MAX):
-        yield Finding(NAME, "bad", f"missing: {named}", advice=BlobMissing.hint)
+        bundled = f"missing: {named.reference.sha256} at {named.position}"
+        yield Finding(NAME, "bad", f"missing: {named}", advice=BlobMissing.hint, bundled=bundled)
     for named, reason in islice(found.damaged(), SHOWN_MAX):
-        yield Finding(NAME, "bad", f"damaged: {named}: {reason}", advice=BlobDamaged.hint)
+        bundled = f"damaged: {named.reference.sha256} at {named.position}"
+        detail = f"damaged: {named}: {reason}"
+        yield Finding(NAME, "bad", detail, advice=BlobDamaged.hint, bundled=bundled)
 
 
 def _orphans(found: BlobAccounts, engine: Engine) -> Iterator[Finding]:

@@ -1,19 +1,32 @@
-"""All checks, in the order in which their findings are told."""
+"""All checks, in the order in which their findings are told, and all repairs."""
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Final, Protocol, cast
 
 from mnemolog.doctor import (
     blobs,
+    cache,
+    clock,
+    continuity,
     disk,
+    errors,
     foreign,
+    generations,
+    governance,
     index,
+    keeper,
+    leftovers,
     log,
+    opening,
     packages,
     parked,
     processors,
     projections,
+    published,
     repeats,
+    rights,
+    stores,
     vectors,
 )
 from mnemolog.doctor.finding import Finding
@@ -21,21 +34,26 @@ from mnemolog.doctor.patient import Patient
 from mnemolog.engine import Engine
 from mnemolog.schemas.errors import MnemologError
 
-Check = Callable[[Patient], Iterator[Finding]]
+Tell = Callable[[str], None]
 
-CHECKS: Final[tuple[tuple[str, Check], ...]] = (
-    (packages.NAME, packages.check),
-    (log.NAME, log.check),
-    (projections.NAME, projections.check),
-    (parked.NAME, parked.check),
-    (foreign.NAME, foreign.check),
-    (repeats.NAME, repeats.check),
-    (vectors.NAME, vectors.check),
-    (processors.NAME, processors.check),
-    (index.NAME, index.check),
-    (blobs.NAME, blobs.check),
-    (disk.NAME, disk.check),
+
+class Check(Protocol):
+    """What a module of a check has."""
+
+    NAME: str
+
+    def check(self, patient: Patient) -> Iterator[Finding]:
+        """Yield what is found at *patient*, and change nothing."""
+        ...
+
+
+_MODULES: Final[Sequence[ModuleType]] = (
+    *(packages, opening, rights, disk, keeper),
+    *(log, continuity, clock, governance),
+    *(generations, stores, cache, published, index, blobs, leftovers),
+    *(projections, parked, foreign, repeats, vectors, processors, errors),
 )
+CHECKS: Final = tuple(cast("Check", module) for module in _MODULES)
 
 
 def examine(engine: Engine) -> list[Finding]:
@@ -44,11 +62,37 @@ def examine(engine: Engine) -> list[Finding]:
 
 
 def examined(patient: Patient) -> list[Finding]:
-    """Return what every check finds, in their order. A check that fails is a finding itself."""
+    """Return what every check finds, in their order.
+
+    A check that fails is a finding itself, unless another one tells of the same.
+    """
     found: list[Finding] = []
-    for name, check in CHECKS:
+    failed: list[Finding] = []
+    for module in CHECKS:
         try:
-            found.extend(check(patient))
+            found.extend(module.check(patient))
         except MnemologError as error:
-            found.append(Finding(name, "bad", str(error), advice=error.hint))
+            bundled = f"the check failed: {type(error).__name__}"
+            finding = Finding(module.NAME, "bad", str(error), advice=error.hint, bundled=bundled)
+            failed.append(finding)
+    for finding in failed:
+        if not any(finding.detail in other.detail for other in found):
+            found.append(finding)
     return found
+
+
+def mend(findings: Sequence[Finding], *, tell: Tell) -> int:
+    """Run each repair of *findings* once, telling what it will do and did; return how many failed.
+
+    One that fails stops none of the others.
+    """
+    repairs = {finding.repair.will: finding.repair for finding in findings if finding.repair}
+    failed = 0
+    for will, repair in repairs.items():
+        tell(f"will {will}")
+        try:
+            tell(f"  done: {repair.run()}")
+        except MnemologError as error:
+            failed += 1
+            tell(f"  not done: {error}. {error.hint}")
+    return failed

@@ -11,8 +11,9 @@ State = Literal["ok", "look", "bad"]
 class Repair:
     """How a finding can be mended: `will` says what `run` does, and `run` what it has done.
 
-    `run` raises a MnemologError where it can't. To run it twice, or after another process did
-    the same, is harmless. Nothing on the log is ever taken away by one.
+    Two repairs that say the same are one. `run` raises a MnemologError where it can't. To run it
+    twice, or after another process did the same, is harmless. Nothing on the log is ever taken
+    away by one.
     """
 
     will: str
@@ -21,10 +22,15 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found: "ok", worth a "look", or "bad"; and what to do about it."""
+    """What one check found: "ok", worth a "look", or "bad"; and what to do about it.
+
+    `bundled` is what of the detail may leave the machine, where that is not all of it: a bundle
+    has nothing that an agent said, and no names of agents.
+    """
 
     check: str
     state: State
     detail: str
     advice: str = ""
     repair: Repair | None = None
+    bundled: str | None = None

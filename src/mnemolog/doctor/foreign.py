@@ -19,4 +19,5 @@ def check(patient: Patient) -> Iterator[Finding]:
         return
     for record in foreign_in(patient.engine, CHECKPOINTS, records_max=SHOWN_MAX):
         detail = f"{record.record.position} is no event of this log: {record.reason}"
-        yield Finding(NAME, "look", detail, advice=LOOK_AT_THE_SENDER)
+        bundled = f"{record.record.position} is no event of this log"
+        yield Finding(NAME, "look", detail, advice=LOOK_AT_THE_SENDER, bundled=bundled)

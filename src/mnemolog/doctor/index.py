@@ -27,7 +27,8 @@ def check(patient: Patient) -> Iterator[Finding]:
     size = f"{found.bytes / 2**20:.1f} MiB on disk, {found.live_bytes / 2**20:.1f} MiB in rows"
     if found.failures:
         detail = f"maintenance failed {found.failures} times in a row: {found.error}; {size}"
-        yield Finding(NAME, "bad", detail, advice=MAKE_ROOM)
+        bundled = f"maintenance failed {found.failures} times in a row; {size}"
+        yield Finding(NAME, "bad", detail, advice=MAKE_ROOM, bundled=bundled)
     elif has_outgrown(found):
         yield Finding(NAME, "look", size, advice=REBUILD)
     else:

@@ -21,4 +21,5 @@ def check(patient: Patient) -> Iterator[Finding]:
         for parked in first_parked_in(patient.engine, name, events_max=SHOWN_MAX):
             what = f"{parked.event_type} of {parked.key!r} at {parked.position}"
             detail = f"{name} parked {what}, identity {parked.identity}: {parked.reason}"
-            yield Finding(NAME, "bad", detail, advice=MEND_OR_SKIP)
+            bundled = f"{name} parked {parked.event_type} at {parked.position}"
+            yield Finding(NAME, "bad", detail, advice=MEND_OR_SKIP, bundled=bundled)

@@ -1,16 +1,21 @@
 """What doctor looks at: a tenant's folder, and its engine if that could be opened."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mnemolog.engine import Engine
-from mnemolog.schemas.errors import MnemologError
+from mnemolog.engine import LEASE_FILE, Engine
+from mnemolog.folder import check_log_is_there
+from mnemolog.projections.generations import Generations
+from mnemolog.projections.lease import look
+from mnemolog.schemas.errors import InvalidSetting, MnemologError, NotFound
 from mnemolog.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """One tenant. `engine` is None where it could not be opened, and `refusal` says why."""
+    """One tenant. `engine` is None where there is no log, or where `refusal` says why not."""
 
     settings: Settings
     folder: Path  # the tenant's
@@ -21,3 +26,46 @@ class Patient:
     def of(cls, engine: Engine) -> "Patient":
         """Return the tenant of an open *engine*."""
         return cls(engine.settings, engine.folder, engine)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a process writes the projections at this moment, this one or another."""
+        is_ours = self.engine is not None and self.engine.is_owner
+        return is_ours or look(self.folder / LEASE_FILE).is_held
+
+    def serving(self, name: str) -> Path | None:
+        """Return the folder of the serving generation of the projection *name*, if one serves."""
+        return Generations(self.folder / name).serving()
+
+
+@contextmanager
+def admitted(settings: Settings) -> Iterator[Patient]:
+    """Give the tenant that *settings* name, opened for reading, or what stands in the way."""
+    try:
+        settings.check()
+    except InvalidSetting as error:
+        yield Patient(settings, Path(settings["data"].replace("\0", "")), None, error)
+        return
+    folder = settings.tenant_folder(Path(settings["data"]).expanduser().absolute())
+    try:
+        engine = Engine(settings, read_only=True)
+    except NotFound:
+        yield Patient(settings, folder, None, _lost_log(settings, folder))
+        return
+    except MnemologError as error:
+        yield Patient(settings, folder, None, error)
+        return
+    try:
+        yield Patient(settings, folder, engine)
+    finally:
+        engine.close()
+
+
+def _lost_log(settings: Settings, folder: Path) -> MnemologError | None:
+    """Return what is wrong where there is no log: nothing, unless there has been one."""
+    try:
+        if not settings["log"]:
+            check_log_is_there(folder, settings.tenant)
+    except MnemologError as error:
+        return error
+    return None

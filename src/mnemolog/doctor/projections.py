@@ -5,7 +5,7 @@ from typing import Final
 
 from mnemolog.doctor.finding import Finding, State
 from mnemolog.doctor.patient import Patient
-from mnemolog.status import status
+from mnemolog.status import Standing, status
 
 NAME: Final = "projections"
 CATCH_UP: Final = "Any command or program that reads it folds the rest."
@@ -16,9 +16,13 @@ def check(patient: Patient) -> Iterator[Finding]:
     if patient.engine is None:
         return
     for one in status(patient.engine).projections:
-        if one.generation is None:
-            yield Finding(NAME, "look", f"{one.name} has not been built", advice=CATCH_UP)
-            continue
-        state: State = "look" if one.behind else "ok"
-        detail = f"{one.name}: generation {one.generation}, {one.behind} records behind"
-        yield Finding(NAME, state, detail, advice=CATCH_UP if one.behind else "")
+        if one.trouble is None:  # of the others `stores` tells
+            yield _told(one)
+
+
+def _told(one: Standing) -> Finding:
+    if one.generation is None:
+        return Finding(NAME, "look", f"{one.name} has not been built", advice=CATCH_UP)
+    state: State = "look" if one.behind else "ok"
+    detail = f"{one.name}: generation {one.generation}, {one.behind} records behind"
+    return Finding(NAME, state, detail, advice=CATCH_UP if one.behind else "")

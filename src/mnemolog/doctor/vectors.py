@@ -25,4 +25,5 @@ def check(patient: Patient) -> Iterator[Finding]:
     for reason, memories in without_vector(patient.engine).items():
         if reason != UNSEEN:
             detail = f"memories that can have no vector ({reason}): {memories}"
-            yield Finding(NAME, "look", detail, advice=BY_WORDS)
+            bundled = f"memories that can have no vector: {memories}"
+            yield Finding(NAME, "look", detail, advice=BY_WORDS, bundled=bundled)

@@ -202,7 +202,15 @@ def test_the_page_skips_an_event_as_doctor_names_it(cli, data):
         assert texts(mem.recall("behind it", agent="ops-1")) == ["behind it"]
 
 
-def test_doctor_on_an_empty_folder_says_what_to_do(cli):
+def test_doctor_on_an_empty_folder_says_what_to_do_and_makes_nothing(cli, data):
+    done = cli("doctor", "--json")
+    assert done.code == 0
+    assert "has no log yet" in findings(done)["opening", "ok"]
+    assert not data.exists()
+
+
+def test_doctor_before_anything_is_projected_says_so(cli):
+    cli("append", "observation.recorded", '{"text": "x"}', "--no-wait")
     done = cli("doctor", "--json")
     assert done.code == 0
     assert "has not been built" in findings(done)["projections", "look"]

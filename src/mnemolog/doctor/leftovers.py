@@ -1,0 +1,71 @@
+"""What deaths and troubles left in the folder: drafts, spilt rows, what stood in the way."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from mnemolog.doctor.finding import Finding, Repair
+from mnemolog.doctor.patient import Patient
+from mnemolog.doctor.repairs import BY_FIX
+from mnemolog.projections.kinds import NAMES
+from mnemolog.sizes import bytes_below
+
+NAME: Final = "leftovers"
+LOOK_YOURSELF: Final = "It is not ours: look what it is, and move it away."
+
+
+def check(patient: Patient) -> Iterator[Finding]:
+    """Name drafts that nobody is writing any more, and folders that were moved out of the way."""
+    if not patient.folder.is_dir():
+        return
+    for path in sorted(patient.folder.rglob("*.in-the-way-*")):
+        detail = f"{path.relative_to(patient.folder)} stood where a file of ours belongs"
+        yield Finding(NAME, "look", detail, advice=LOOK_YOURSELF)
+    drafts = [] if patient.is_kept else list(_drafts(patient.folder))
+    if drafts:
+        size = sum(_size(path) for path in drafts) / 2**20
+        repair = Repair("remove drafts that deaths left", partial(_remove, patient))
+        detail = f"{len(drafts)} drafts that nobody finishes, {size:.1f} MiB"
+        yield Finding(NAME, "look", detail, advice=BY_FIX, repair=repair)
+
+
+def _drafts(folder: Path) -> Iterator[Path]:
+    """Yield drafts of files that we write whole, and what tables spilt to the disk.
+
+    A draft names the process that writes it, or stands where only the keeper writes.
+    """
+    for path in folder.rglob(".*.draft*"):
+        number = path.name.rpartition(".draft")[0].rpartition(".")[2]
+        if not (number.isdecimal() and _lives(int(number))):
+            yield path
+    for name in NAMES:
+        yield from (folder / name).glob("*/spilt")
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _size(path: Path) -> int:
+    return bytes_below(path) if path.is_dir() else path.stat().st_size
+
+
+def _remove(patient: Patient) -> str:
+    if patient.is_kept:
+        return "left to the process that keeps the projections"
+    drafts = list(_drafts(patient.folder))
+    for path in drafts:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return f"{len(drafts)} removed"

@@ -1,0 +1,95 @@
+"""Whether every store of what serves can be read, to its last page."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from mnemolog.doctor.finding import Finding
+from mnemolog.doctor.patient import Patient
+from mnemolog.doctor.repairs import BY_FIX, rebuilding
+from mnemolog.projections.generations import described
+from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
+from mnemolog.projections.sqlite_damage import faults, refuse_remains
+from mnemolog.projections.sqlite_store import open_store, speaking_of
+from mnemolog.schemas.errors import Damaged, StoreUnavailable
+
+NAME: Final = "stores"
+DEEPER: Final = "To compare content with the log, too: `mnemolog verify`."
+OF_ITS_KEEPER: Final = "its keeper has it open and counts its rows with each opening"
+
+Look = Callable[[Path], None]  # raises Damaged
+
+
+def check(patient: Patient) -> Iterator[Finding]:
+    """Read every store of what serves; what its keeper is writing is left to it."""
+    for name, looks in _LOOKS.items():
+        serving = patient.serving(name)
+        if serving is None:
+            continue
+        try:
+            is_whole = _look(patient, serving, looks)
+        except Damaged as error:
+            yield Finding(
+                NAME,
+                "bad",
+                f"{name}: {error}",
+                advice=BY_FIX,
+                repair=rebuilding(patient, name),
+                bundled=f"{name} is damaged",
+            )
+        except StoreUnavailable as error:
+            detail, bundled = f"{name}: {error}", f"{name} can't be read now"
+            yield Finding(NAME, "bad", detail, advice=error.hint, bundled=bundled)
+        else:
+            found = "can be read whole" if is_whole else f"is sound as far as seen; {OF_ITS_KEEPER}"
+            yield Finding(NAME, "ok", f"{name} {found}", advice=DEEPER)
+
+
+def _look(patient: Patient, serving: Path, looks: Mapping[Look, bool]) -> bool:
+    is_whole = True
+    for look, needs_rest in looks.items():
+        if needs_rest and patient.is_kept:
+            is_whole = False
+        else:
+            look(serving)
+    return is_whole
+
+
+def _sqlite(file: str) -> Look:
+    def look(serving: Path) -> None:
+        path = serving / file
+        if not path.exists():
+            raise Damaged(str(path), "it is gone")
+        refuse_remains(path)
+        with speaking_of(path), closing(open_store(path, schema="", read_only=True)) as store:
+            found = faults(store, deep=True)
+        if found:
+            raise Damaged(str(path), found[0])
+
+    return look
+
+
+def _index(serving: Path) -> None:
+    from mnemolog.projections.memories.checking import check_index  # noqa: PLC0415 - heavy
+
+    check_index(serving, dimensions=int(described(serving).options["dimensions"]))
+
+
+def _tables(serving: Path) -> None:
+    from mnemolog.projections.analytics.checking import check_closed  # noqa: PLC0415 - heavy
+    from mnemolog.projections.analytics.projection import DATABASE  # noqa: PLC0415
+
+    path = serving / DATABASE
+    if not path.is_file() or not path.stat().st_size:
+        raise Damaged(str(path), "it is gone or empty")
+    check_closed(path)
+
+
+# Projection -> what is looked at, and whether that can't be while somebody writes it.
+_LOOKS: Final[Mapping[str, Mapping[Look, bool]]] = {
+    MEMORIES: {_sqlite("state.db"): False, _index: True},
+    ANALYTICS: {_tables: True},
+    CHECKPOINTS: {_sqlite("index.db"): False},
+    WEIGHTS: {_sqlite("weights.db"): False},
+}
