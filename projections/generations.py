@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
@@ -120,9 +121,10 @@ def _checked(found: Description) -> Description:
 def write_whole(path: Path, content: bytes) -> None:
     """Write *content* to *path* so that readers find the former content or all of this one.
 
-    Raises StoreUnavailable if the disk refuses; then no draft is left.
+    Raises StoreUnavailable if the disk refuses; then no draft is left. Several may write it at
+    once: a draft is named by its thread and its process.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    draft = path.with_name(f".{path.name}.{threading.get_ident()}.{os.getpid()}.draft")
     with speaking_of_files(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

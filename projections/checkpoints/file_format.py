@@ -14,9 +14,10 @@ import hashlib
 import os
 import re
 import struct
+import threading
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,12 +40,14 @@ MAGIC: Final = b"MNEMOCP\n"
 FORMAT_VERSION: Final = 1
 PACKING_LEVEL: Final = 6  # of zlib: more takes twice as long and saves 2 %
 BODY_BYTES_MAX: Final = 8 * EVENT_BYTES_MAX  # defaults are written out, so a file may be larger
+LOCKS: Final = 64  # of all folders in this process: two that share one wait for each other
 
 _HEADER: Final = struct.Struct(">8sHQQQ")
 _SEAL_BYTES: Final = 32
 _BODY_START: Final = _HEADER.size + _SEAL_BYTES
 _NAME: Final = re.compile(r"[0-9a-f]{64}")
 _UPCASTS: Final = Upcasts(STEPS, events=ALL_EVENTS)
+_CHANGING: Final = tuple(threading.RLock() for _ in range(LOCKS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +168,26 @@ def _lifted(written: Mapping[str, Any], what: str) -> Kept:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFiles:
-    """A folder of snapshot files, named by their digests."""
+    """A folder of snapshot files, named by their digests.
+
+    One process writes there; several threads of it may: who keeps the projection, and who reads
+    and writes a damaged file anew.
+    """
 
     folder: Path
+
+    def unchanged(self) -> AbstractContextManager[object]:
+        """Let no other thread write or remove a file within the block."""
+        return _CHANGING[hash(self.folder) % LOCKS]
 
     def write(self, one: Snapshot) -> None:
         """Write *one* durably, unless a sound file of it is there.
 
         Raises StoreUnavailable when the disk refused it.
         """
-        if self._is_sound(one.name):
-            return
-        with speaking_of(self.folder):
+        with self.unchanged(), speaking_of(self.folder):
+            if self._is_sound(one.name):
+                return
             write_whole(self._path(one.name), one.content)
             _keep_names(self.folder)
 
@@ -195,9 +206,10 @@ class SnapshotFiles:
     def remove(self, name: str) -> None:
         """Remove a file of `names`, if the system lets go of it; one that is gone is no fault.
 
-        A file that stays is litter, which the next look finds.
+        A file that stays is litter, which the next look finds. Waits for a write: its draft is
+        a name, too.
         """
-        with suppress(OSError):
+        with self.unchanged(), suppress(OSError):
             (self.folder / name).unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:

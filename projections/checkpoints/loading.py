@@ -91,6 +91,7 @@ def _kept(
         _log.warning("a checkpoint is read from the log", checkpoint=saved.id, error=str(error))
     again = snapshot(kept.checkpoint, dataref=kept.dataref)
     if sources.mends() and again.name == saved.file:
-        with suppress(StoreUnavailable):  # it was read, whatever the disk says
-            files.write(again)
+        with suppress(StoreUnavailable), files.unchanged():  # it was read, whatever the disk says
+            if is_known(saved.file):  # what was forgotten since must not come back
+                files.write(again)
     return kept

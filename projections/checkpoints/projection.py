@@ -102,8 +102,9 @@ class CheckpointsProjection:
     def follow_up(self, *, seconds_max: float) -> bool:
         """Remove files that no row names: what crashes left of saved and forgotten checkpoints.
 
-        Only this process writes here, and not while this runs, so such a file is nobody's. The
-        folder is read once an opening: later litter needs a crash, which ends this process.
+        Only this process writes here: such a file is nobody's, or the draft of a reader that
+        writes a damaged file anew, for which the removal waits. The folder is read once an
+        opening: later litter needs a crash, which ends this process.
         """
         deadline = time.monotonic() + seconds_max
         with speaking_of(self._store):

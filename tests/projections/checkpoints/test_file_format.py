@@ -1,6 +1,9 @@
 """Snapshot files: everything survives, and whatever is wrong with one is named."""
 
+import os
 import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 
 from mnemolog.projections.checkpoints import file_format
 from mnemolog.projections.checkpoints.file_format import SnapshotFiles, checkpoint_in, snapshot
+from mnemolog.projections.generations import write_whole
 from mnemolog.schemas.checkpoint import Checkpoint
 from mnemolog.schemas.errors import Damaged, StoreUnavailable
 from mnemolog.schemas.upcasts import Upcasts
@@ -167,6 +171,39 @@ def test_writing_again_heals_a_damaged_file(tmp_path):
         stored.read(made.name)
     stored.write(made)
     assert stored.read(made.name).checkpoint == checkpoint()
+
+
+def test_a_sweep_waits_for_a_file_that_is_being_written_and_takes_no_draft_of_it(
+    tmp_path, monkeypatch
+):
+    stored, made = SnapshotFiles(tmp_path), snapshot(checkpoint())
+    sync, swept = os.fsync, []
+
+    def sweep():
+        for name in stored.names() - {made.name}:
+            stored.remove(name)
+            swept.append(name)
+
+    def synced(handle):
+        sync(handle)
+        if not sweeper.ident:
+            sweeper.start()
+            sweeper.join(0.2)  # one that does not wait has done it by then
+
+    sweeper = threading.Thread(target=sweep)
+    monkeypatch.setattr(os, "fsync", synced)
+    stored.write(made)
+    sweeper.join()
+    assert len(swept) == 1  # the draft was seen
+    assert stored.names() == {made.name}
+
+
+def test_several_threads_write_one_file_whole(tmp_path):
+    made = snapshot(checkpoint())
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: write_whole(tmp_path / "whole", made.content), range(64)))
+    assert (tmp_path / "whole").read_bytes() == made.content
+    assert [path.name for path in tmp_path.iterdir()] == ["whole"]
 
 
 def test_a_missing_file_is_damaged_and_a_folder_that_is_none_is_the_worlds_fault(tmp_path):
