@@ -2,12 +2,13 @@
 
 A wake-up is only a trigger (law 5): one that is lost, doubled or late is harmless, since the
 projector reads from its own progress and a timer wakes it anyway. A store that is damaged is
-renewed from the log, one that is unavailable is tried again; neither holds the others up.
+renewed from the log, one that is unavailable is tried again; neither holds the others up. A reader
+that stands still is replaced when somebody who watches says so.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -22,12 +23,15 @@ from mnemolog.schemas.errors import (
     TimedOut,
 )
 from mnemolog.streams.backing_off import BackOff
+from mnemolog.streams.gate import Gate, Superseded
 from mnemolog.streams.log import Log
 from mnemolog.streams.projecting import Projector, Renewed
+from mnemolog.streams.tally import Tally
 
 IDLE_SECONDS_MAX: Final = 0.5  # the timer that wakes it anyway
 FOLLOW_UP_SECONDS_MAX: Final = 0.25  # a turn of follow-up, after which new events come first
 STOP_SECONDS_MAX: Final = 60.0
+LEFT_MAX: Final = 3  # threads that hang in reading and were left to themselves
 THREAD: Final = "mnemolog-dispatcher"
 
 _log = structlog.get_logger("mnemolog.dispatcher")
@@ -40,7 +44,7 @@ class Dispatcher:
 
     `failure` is what it could not go on from, `trouble` what it tries again at this moment.
     *renewed* gives what takes a damaged projection's place; without it damage is a failure, too.
-    *tell* hears each error.
+    *tell* hears each error. `tally` has what it counted.
     """
 
     def __init__(
@@ -59,7 +63,12 @@ class Dispatcher:
         self._moved = threading.Condition()
         self._pauses = 0  # that wait for their turn: a busy log lets them in, too
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=THREAD, daemon=True)
+        self._thread = self._new_thread()
+        self._gate = Gate()
+        self._replacing = threading.Lock()
+        self._wants_reader = threading.Event()  # a new one, at its next turn
+        self._left: list[threading.Thread] = []
+        self.tally = Tally()
         self.failure: BaseException | None = None
         self._turns = BackOff()
         self._follow_ups = BackOff()
@@ -71,29 +80,71 @@ class Dispatcher:
     def stop(self) -> bool:
         """End after the present turn, wait for it, and say whether it ended. Harmless twice."""
         self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join(STOP_SECONDS_MAX)
-        if self._thread.is_alive():
+        with self._replacing:
+            thread = self._thread
+        if thread.is_alive():
+            thread.join(STOP_SECONDS_MAX)
+        if thread.is_alive():
             _log.error("projecting did not stop", waited_seconds=STOP_SECONDS_MAX)
             return False
         self._projector.close()
         return True
+
+    def recreate_reader(self) -> bool:
+        """Let it read on with a new reader; say whether another thread took the place of its own.
+
+        That is so where it hangs in reading: whatever comes of that is thrown away. Otherwise it
+        takes a new reader itself, at its next turn. While it hangs in a store nothing happens:
+        no other may write while it could.
+        """
+        with self._replacing:
+            if self._stopping.is_set() or self.failure is not None:
+                return False
+            self._left = [thread for thread in self._left if thread.is_alive()]
+            if len(self._left) < LEFT_MAX and self._gate.shut(self._replace_thread):
+                return True
+            self._wants_reader.set()
+            return False
+
+    def _replace_thread(self) -> None:
+        """Leave the thread, its turn and its reader; begin others."""
+        self._left.append(self._thread)
+        self._projector.leave_reader()
+        self._turn = threading.RLock()
+        self._gate = Gate()
+        self._thread = self._new_thread()
+        self._thread.start()
+        self.tally.recreated.add()
+        _log.warning("reading stood still; a new reader goes on")
+
+    def _new_thread(self) -> threading.Thread:
+        return threading.Thread(target=self._run, name=THREAD, daemon=True)
 
     @contextmanager
     def paused(self) -> Iterator[Projector]:
         """Hold the projector between two turns: what it gives may be used within the block."""
         self._count_pause(1)
         try:
-            self._turn.acquire()
+            turn = self._acquired_turn()
         finally:  # an interrupt while it waits must not leave the dispatcher waiting for it
             self._count_pause(-1)
         try:
             yield self._projector
         finally:
             self._projector.rewind()
-            self._turn.release()
+            turn.release()
         with self._moved:
             self._moved.notify_all()
+
+    def _acquired_turn(self) -> "threading._RLock":
+        """Wait for the turn, which may be another one by then, and return it."""
+        while True:
+            turn = self._turn
+            if not turn.acquire(timeout=IDLE_SECONDS_MAX):
+                continue
+            if turn is self._turn:
+                return turn
+            turn.release()
 
     def _count_pause(self, change: int) -> None:
         with self._moved:
@@ -122,6 +173,11 @@ class Dispatcher:
         return self._projector.trouble or self._turns.error or self._follow_ups.error
 
     @property
+    def reached(self) -> Mapping[str, Mapping[int, int]]:
+        """The next offsets of each projection that took part in a turn, holes passed."""
+        return self._projector.reached
+
+    @property
     def projections(self) -> list[Projection]:
         """The projections that it keeps; use them only while it is paused or stopped."""
         return self._projector.projections
@@ -131,6 +187,8 @@ class Dispatcher:
             try:
                 self._work()
                 self._turns.succeeded()
+            except Superseded:
+                return
             except StoreUnavailable as error:
                 self._say_again("store unavailable; retrying", error, self._turns)
                 if isinstance(error, LogUnavailable) or not self._projector.is_awake:
@@ -151,7 +209,8 @@ class Dispatcher:
         with self._turn:
             if self._renewed is not None:
                 self._projector.renew(self._renewed)
-            came = self._projector.step(wait_seconds=0)
+            self._renew_reader()
+            came = self._step()
             more = not came and self._follow_ups.is_due and self._follow_up()
             after = self._projector.positions()
         if came or more:
@@ -161,6 +220,20 @@ class Dispatcher:
         with self._moved:
             self._moved.notify_all()
         self._log.wait(after, timeout_seconds=IDLE_SECONDS_MAX)
+
+    def _renew_reader(self) -> None:
+        if self._wants_reader.is_set():
+            self._wants_reader.clear()
+            self._projector.rewind()
+            self.tally.recreated.add()
+
+    def _step(self) -> int:
+        began = time.monotonic()
+        came = self._projector.step(wait_seconds=0, reading=self._gate.reading)
+        if came:
+            self.tally.records.add(came)
+            self.tally.batch_seconds.add(time.monotonic() - began)
+        return came
 
     def _follow_up(self) -> bool:
         """Let each projection do some of what comes after its rows; say whether more is left.
@@ -178,6 +251,7 @@ class Dispatcher:
         if failure is None:
             self._follow_ups.succeeded()
             return left
+        self.tally.unfinished.add()
         self._say_again("what follows the rows failed; retrying", failure, self._follow_ups)
         return False
 

@@ -5,7 +5,7 @@ keeps nothing that matters: where to read from is asked of the projections each 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Final
 
 from mnemolog.projections.batch import BATCH_RECORDS_MAX, Batch, decoded
@@ -19,11 +19,13 @@ from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.records import LogRecord
 from mnemolog.streams.backing_off import BackOff
 from mnemolog.streams.continuity import check_continuity
+from mnemolog.streams.gate import Superseded
 from mnemolog.streams.log import Log, Reader
 
 CATCH_UP_POLL_SECONDS: Final = 0.2
 
 Renewed = Callable[[str, Damaged], Projection]  # what takes a damaged projection's place
+Reading = Callable[[], AbstractContextManager[None]]
 
 
 class Projector:
@@ -31,7 +33,8 @@ class Projector:
 
     One whose store is unavailable rests for a while, so that the others read on; it is longer
     with each failure. `damaged` has those whose stores were found damaged, by name, until they
-    are renewed.
+    are renewed. `reached` has the next offsets of those that took part in a step, holes passed:
+    any thread may look at it.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Projector:
         self._reader: Reader | None = None
         self.projections = list(projections)
         self.damaged: dict[str, Damaged] = {}
+        self.reached: Mapping[str, Mapping[int, int]] = {}
         self._rests: dict[str, BackOff] = {}
         self._reads_for: list[Projection] = []
 
@@ -77,19 +81,26 @@ class Projector:
         """Return the next offset to read of each partition."""
         return self._reading().positions()
 
-    def step(self, *, wait_seconds: float, until: Mapping[int, int] | None = None) -> int:
+    def step(
+        self,
+        *,
+        wait_seconds: float,
+        until: Mapping[int, int] | None = None,
+        reading: Reading = nullcontext,
+    ) -> int:
         """Read once, waiting up to *wait_seconds*, and apply; return how many records came.
 
-        Records at or after *until* are left. Raises StoreUnavailable, LogUnavailable or Damaged
-        after the other projections have applied what came; the next step reads again what was
-        missed. All rest: the first one's error is raised, and nothing is read.
+        Records at or after *until* are left; *reading* is entered to read. Raises
+        StoreUnavailable, LogUnavailable or Damaged after the other projections have applied what
+        came; the next step reads again what was missed. All rest: the first one's error is
+        raised, and nothing is read.
         """
         if self._reads_for != self._awake():
             self.rewind()  # one rests, or goes on
         if self.trouble is not None and not self.is_awake:
             raise self.trouble
         try:
-            records = self._reading().poll(records_max=self._records_max, wait_seconds=wait_seconds)
+            records = self._read(wait_seconds, reading)
         except StoreUnavailable:
             self.rewind()
             raise
@@ -99,7 +110,28 @@ class Projector:
             ]
         if records:
             self._apply(records)
+        if until is None:
+            self._note_reached()
         return len(records)
+
+    def _read(self, wait_seconds: float, reading: Reading) -> Sequence[LogRecord]:
+        reader = self._reading()
+        try:
+            with reading():
+                return reader.poll(records_max=self._records_max, wait_seconds=wait_seconds)
+        except Superseded:
+            with suppress(MnemologError):  # nobody else has it any more
+                reader.close()
+            raise
+
+    def _note_reached(self) -> None:
+        """Note how far those are for which was read, behind holes, too."""
+        now = self.positions()
+        told = dict(self.reached)
+        for projection in self._reads_for:
+            before = told.get(projection.name, {})
+            told[projection.name] = {p: max(at, before.get(p, 0)) for p, at in now.items()}
+        self.reached = told
 
     def catch_up(self, until: Mapping[int, int]) -> None:
         """Apply everything before the offsets of *until*, which the log holds already.
@@ -112,9 +144,12 @@ class Projector:
             self.step(wait_seconds=CATCH_UP_POLL_SECONDS, until=until)
         self.rewind()  # what was read beyond is read again
 
-    def retry(self, projection: Projection, key: str) -> None:
-        """Apply a parked key's events again, in order; those that still can't be stay parked."""
-        self._retry(projection, [parked for parked in projection.parked() if parked.key == key])
+    def retry(self, projection: Projection, *keys: str) -> None:
+        """Apply the parked events of *keys* again, in order; what still can't be stays parked."""
+        meant = set(keys)
+        with self.noting_damage(projection):
+            parked = [record for record in projection.parked() if record.key in meant]
+            self._retry(projection, parked)
 
     def replace(self, name: str, fresh: Projection) -> None:
         """Go on with *fresh* in place of the projection *name*, which is closed if it is there."""
@@ -147,6 +182,7 @@ class Projector:
             former.close()
         self.damaged.pop(name, None)
         self._rests.pop(name, None)
+        self.reached = {other: at for other, at in self.reached.items() if other != name}
         self.rewind()
 
     def _awake(self) -> list[Projection]:
@@ -170,6 +206,10 @@ class Projector:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+    def leave_reader(self) -> None:
+        """Let whoever hangs in the reader have it; a new one reads on."""
+        self._reader = None
 
     def close(self) -> None:
         """Let go of the reader. The projections are the caller's. Harmless twice."""

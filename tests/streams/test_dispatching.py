@@ -146,7 +146,7 @@ class GivenUp:
     def __init__(self, turn):
         self._turn = turn
 
-    def acquire(self):
+    def acquire(self, **_):
         raise KeyboardInterrupt
 
     def __enter__(self):
