@@ -10,7 +10,8 @@ import json
 import os
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, Self
@@ -103,6 +104,24 @@ def look(path: Path) -> Holding:
     state = _state_of(pid, content.get("started")) if is_here else ""
     lives = state not in _ENDED if is_here else None
     return Holding(_is_held(path), pid, str(host), lives, is_stopped=state == "T")
+
+
+@contextmanager
+def kept_free(path: Path) -> Iterator[None]:
+    """Let nobody take the lease at *path* within the block, and don't take it: who died stays told.
+
+    Raises LeaseHeld if somebody has it, StoreUnavailable if the disk refuses.
+    """
+    try:
+        file = path.open("ab")
+    except OSError as error:
+        raise refused(str(path), error) from error
+    with file:
+        try:
+            _lock(file)
+        except BlockingIOError as error:
+            raise LeaseHeld(str(path), holder(path)) from error
+        yield
 
 
 def holder(path: Path) -> str:

@@ -76,7 +76,7 @@ class SQLiteVectorCache:
     def set_aside_if_damaged(self) -> int:
         """Begin anew if the file is damaged; return how many vectors there are then."""
         with self._lock:
-            damaged = faults(self._connection, deep=False)
+            damaged = faults(self._connection, deep=True)
             if damaged:
                 self._start_anew()
         return self.count()

@@ -119,32 +119,30 @@ def doctor(
 
     Without --fix nothing is changed. What is mended never takes anything from the log.
     """
-    from mnemolog.doctor import admitted, examined, mend  # noqa: PLC0415 - see `opened`
+    from mnemolog.doctor import admitted, examined  # noqa: PLC0415 - see `opened`
+    from mnemolog.doctor.bundle import check_free, write_bundle  # noqa: PLC0415
     from mnemolog.settings import Settings  # noqa: PLC0415
 
     settings = Settings.unchecked(data=data, log=log, tenant=tenant)
+    if bundle is not None:
+        check_free(bundle)  # before the work
+    failed = _mended(settings) if fix else 0
     with admitted(settings) as patient:
         findings = examined(patient)
-        mended = fix and any(finding.repair for finding in findings)
-        if mended:
-            mend(findings, tell=note)
-    if mended:
-        with admitted(settings) as patient:
-            findings = examined(patient)
-    if bundle is not None:
-        _write_bundle(bundle, settings, findings)
-    _say_findings(findings, as_json=as_json)
-    if any(finding.state == "bad" for finding in findings):
+        _say_findings(findings, as_json=as_json)
+        if bundle is not None:
+            write_bundle(bundle, patient, findings)
+            note(f"written: {bundle}")
+    if failed or any(finding.state == "bad" for finding in findings):
         raise typer.Exit(1)
 
 
-def _write_bundle(path: Path, settings: "Settings", findings: "list[Finding]") -> None:
-    from mnemolog.doctor import admitted  # noqa: PLC0415 - see `opened`
-    from mnemolog.doctor.bundle import write_bundle  # noqa: PLC0415
+def _mended(settings: "Settings") -> int:
+    """Mend what can be mended; return how many repairs failed."""
+    from mnemolog.doctor import admitted, examined, mend  # noqa: PLC0415 - see `opened`
 
     with admitted(settings) as patient:
-        write_bundle(path, patient, findings)
-    note(f"written: {path}")
+        return mend(examined(patient), tell=note)
 
 
 def _say_findings(findings: "list[Finding]", *, as_json: bool) -> None:

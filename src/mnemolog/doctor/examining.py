@@ -71,14 +71,20 @@ def examined(patient: Patient) -> list[Finding]:
     for module in CHECKS:
         try:
             found.extend(module.check(patient))
-        except MnemologError as error:
-            bundled = f"the check failed: {type(error).__name__}"
-            finding = Finding(module.NAME, "bad", str(error), advice=error.hint, bundled=bundled)
-            failed.append(finding)
+        except Exception as error:  # noqa: BLE001 - what is damaged breaks in unforeseen ways, too
+            failed.append(_failed(module.NAME, error))
     for finding in failed:
         if not any(finding.detail in other.detail for other in found):
             found.append(finding)
     return found
+
+
+def _failed(check: str, error: Exception) -> Finding:
+    bundled = f"the check failed: {type(error).__name__}"
+    if isinstance(error, MnemologError):
+        return Finding(check, "bad", str(error), advice=error.hint, bundled=bundled)
+    detail = f"the check failed: {type(error).__name__}: {error}"
+    return Finding(check, "bad", detail, advice=MnemologError.hint, bundled=bundled)
 
 
 def mend(findings: Sequence[Finding], *, tell: Tell) -> int:
@@ -95,4 +101,7 @@ def mend(findings: Sequence[Finding], *, tell: Tell) -> int:
         except MnemologError as error:
             failed += 1
             tell(f"  not done: {error}. {error.hint}")
+        except Exception as error:  # noqa: BLE001 - the others are run all the same
+            failed += 1
+            tell(f"  not done: {type(error).__name__}: {error}. {MnemologError.hint}")
     return failed

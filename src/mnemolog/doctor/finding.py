@@ -25,7 +25,7 @@ class Finding:
     """What one check found: "ok", worth a "look", or "bad"; and what to do about it.
 
     `bundled` is what of the detail may leave the machine, where that is not all of it: a bundle
-    has nothing that an agent said, and no names of agents.
+    has nothing that an agent said, no names that somebody gave, and no paths.
     """
 
     check: str

@@ -25,7 +25,7 @@ def check(patient: Patient) -> Iterator[Finding]:
             yield from _of_serving(patient, name, serving)
         elif generations.names():
             detail = f"{name}: {CURRENT} names no generation that is there"
-            yield Finding(NAME, "bad", detail, advice=BY_FIX, repair=rebuilding(patient, name))
+            yield _to_rebuild(patient, name, detail)
         yield from _left_over(patient, generations)
 
 
@@ -33,19 +33,23 @@ def _of_serving(patient: Patient, name: str, serving: Path) -> Iterator[Finding]
     try:
         version = described(serving).version
     except NewerRelease as error:
-        yield Finding(NAME, "bad", f"{name}: {error}", advice=error.hint)
+        bundled = f"{name} was written by a later release"
+        yield Finding(NAME, "bad", f"{name}: {error}", advice=error.hint, bundled=bundled)
         return
     except Damaged as error:
-        yield Finding(
-            NAME, "bad", f"{name}: {error}", advice=BY_FIX, repair=rebuilding(patient, name)
-        )
+        yield _to_rebuild(patient, name, f"{name}: {error}", bundled=f"{name} is not described")
         return
     if version > VERSIONS[name]:
         detail = f"{name} serves version {version}; this release folds {VERSIONS[name]}"
         yield Finding(NAME, "bad", detail, advice=NewerRelease.hint)
     elif version < VERSIONS[name]:
         detail = f"{name} serves version {version}; this release folds {VERSIONS[name]}"
-        yield Finding(NAME, "bad", detail, advice=BY_FIX, repair=rebuilding(patient, name))
+        yield _to_rebuild(patient, name, detail)
+
+
+def _to_rebuild(patient: Patient, name: str, detail: str, *, bundled: str | None = None) -> Finding:
+    advice, repair = rebuilding(patient, name)
+    return Finding(NAME, "bad", detail, advice=advice, repair=repair, bundled=bundled)
 
 
 def _left_over(patient: Patient, generations: Generations) -> Iterator[Finding]:
@@ -53,7 +57,7 @@ def _left_over(patient: Patient, generations: Generations) -> Iterator[Finding]:
     name = generations.folder.name
     for found in generations.names():
         folder = generations.folder / found
-        repair = Repair(f"remove {name}/{found}", partial(_remove, generations, folder))
+        repair = Repair(f"remove {name}/{found}", partial(_remove, patient, folder))
         size = f"{bytes_below(folder) / 2**20:.1f} MiB"
         if folder == serving:
             continue
@@ -65,8 +69,10 @@ def _left_over(patient: Patient, generations: Generations) -> Iterator[Finding]:
             yield Finding(NAME, "look", detail, advice=f"Nobody reads it. {BY_FIX}", repair=repair)
 
 
-def _remove(generations: Generations, folder: Path) -> str:
-    size = bytes_below(folder)
-    if folder.exists() and folder != generations.serving():
-        generations.discard(folder)
+def _remove(patient: Patient, folder: Path) -> str:
+    generations = Generations(folder.parent)
+    with patient.kept_free():  # a rebuild that is under way looks like one that did not end
+        size = bytes_below(folder)
+        if folder.exists() and folder != generations.serving():
+            generations.discard(folder)
     return f"{size / 2**20:.1f} MiB are free again"

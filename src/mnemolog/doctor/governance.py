@@ -1,6 +1,6 @@
 """Whether each governance event stands in every partition: a crash may leave a part of a set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -9,19 +9,25 @@ from mnemolog.doctor.finding import Finding, Repair
 from mnemolog.doctor.patient import Patient
 from mnemolog.doctor.repairs import BY_FIX
 from mnemolog.engine import Engine
-from mnemolog.ledgers import places_of_types
+from mnemolog.ledgers import applied, places_of_types
+from mnemolog.projections.kinds import CHECKPOINTS
 from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.events.governance import EVERYWHERE
 from mnemolog.schemas.partitioning import COPY_OF, governance_copy
+from mnemolog.schemas.records import LogRecord
 from mnemolog.settings import Settings
 
 NAME: Final = "governance"
 SHOWN_MAX: Final = 5
+RECORDS_AT_ONCE: Final = 1_000
 RETRY: Final = (
     "It holds in some partitions only. Append it again with the same id, or let the copies that"
     f" are missing be made from one that is there: {BY_FIX}"
 )
+
+
+_TYPES: Final = tuple(event.event_type for event in EVERYWHERE)
 
 
 @dataclass
@@ -50,17 +56,35 @@ def check(patient: Patient) -> Iterator[Finding]:
 def _torn(engine: Engine) -> list[CopySet]:
     """Return the sets that lack a copy, in the order of their first copies."""
     sets: dict[tuple[str, str], CopySet] = {}
-    types = tuple(event.event_type for event in EVERYWHERE)
-    for position in places_of_types(engine, types):
-        record = engine.log.at(position)
-        item = None if record is None else engine.codec.decode(record)
-        if not isinstance(item, Ours):
-            continue
+    for item in _ours(engine):
         named = item.envelope.extensions.get(COPY_OF)
-        if isinstance(named, str):
+        if isinstance(named, str) and item.event_type in _TYPES:
             found = sets.setdefault((named, item.envelope.source), CopySet(item.recorded))
-            found.partitions.add(position.partition)
+            found.partitions.add(item.record.partition)
     return [one for one in sets.values() if len(one.partitions) < engine.log.partitions]
+
+
+def _ours(engine: Engine) -> Iterator[Ours]:
+    """Yield the governance events that have been applied, and all events that have not."""
+    applied_to = applied(engine, CHECKPOINTS)
+    places = places_of_types(engine, _TYPES)
+    known = (engine.log.at(position) for position in places)
+    for record in (*known, *_behind(engine, applied_to)):
+        item = None if record is None else engine.codec.decode(record)
+        if isinstance(item, Ours):
+            yield item
+
+
+def _behind(engine: Engine, applied_to: Mapping[int, int]) -> Iterator[LogRecord]:
+    """Yield what the log has behind *applied_to*, up to its end as of now."""
+    ends, starts = engine.log.ends(), engine.log.starts()
+    begin = {p: min(max(applied_to.get(p, -1) + 1, starts[p]), end) for p, end in ends.items()}
+    reader = engine.log.reader(begin)
+    try:
+        while any(reader.positions()[p] < end for p, end in ends.items()):
+            yield from reader.poll(records_max=RECORDS_AT_ONCE, wait_seconds=0.2)
+    finally:
+        reader.close()
 
 
 def _complete(settings: Settings) -> str:

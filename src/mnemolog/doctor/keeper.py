@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from mnemolog.doctor.finding import Finding
+from mnemolog.doctor.finding import Finding, State
 from mnemolog.doctor.patient import Patient
 from mnemolog.engine import LEASE_FILE
-from mnemolog.projections.lease import look
+from mnemolog.projections.lease import Holding, look
 
 NAME: Final = "keeper"
 END_THE_CHILD: Final = (
@@ -24,12 +24,17 @@ def check(patient: Patient) -> Iterator[Finding]:
         yield Finding(NAME, "ok", "this process keeps the projections")
         return
     found = look(patient.folder / LEASE_FILE)
+    state, advice = _judged(found)
+    bundled = f"held {found.is_held}, lives {found.lives}, stopped {found.is_stopped}"
     detail = f"the projections are kept by {found}"
+    yield Finding(NAME, state, detail, advice=advice, bundled=bundled)
+
+
+def _judged(found: Holding) -> tuple[State, str]:
     if not found.is_held:
-        yield Finding(NAME, "ok", detail)
-    elif found.lives is False:
-        yield Finding(NAME, "bad", detail, advice=END_THE_CHILD)
-    elif found.is_stopped:
-        yield Finding(NAME, "bad", detail, advice=WAKE_IT)
-    else:
-        yield Finding(NAME, "ok", detail, advice=ONE_HOST if found.lives is None else "")
+        return "ok", ""
+    if found.lives is False:
+        return "bad", END_THE_CHILD
+    if found.is_stopped:
+        return "bad", WAKE_IT
+    return ("look", ONE_HOST) if found.lives is None and found.pid is not None else ("ok", "")

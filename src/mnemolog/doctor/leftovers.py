@@ -10,6 +10,8 @@ from typing import Final
 from mnemolog.doctor.finding import Finding, Repair
 from mnemolog.doctor.patient import Patient
 from mnemolog.doctor.repairs import BY_FIX
+from mnemolog.engine import BLOBS_FOLDER
+from mnemolog.projections.generations import speaking_of_files
 from mnemolog.projections.kinds import NAMES
 from mnemolog.sizes import bytes_below
 
@@ -23,7 +25,8 @@ def check(patient: Patient) -> Iterator[Finding]:
         return
     for path in sorted(patient.folder.rglob("*.in-the-way-*")):
         detail = f"{path.relative_to(patient.folder)} stood where a file of ours belongs"
-        yield Finding(NAME, "look", detail, advice=LOOK_YOURSELF)
+        bundled = "something stood where a file of ours belongs"
+        yield Finding(NAME, "look", detail, advice=LOOK_YOURSELF, bundled=bundled)
     drafts = [] if patient.is_kept else list(_drafts(patient.folder))
     if drafts:
         size = sum(_size(path) for path in drafts) / 2**20
@@ -35,37 +38,44 @@ def check(patient: Patient) -> Iterator[Finding]:
 def _drafts(folder: Path) -> Iterator[Path]:
     """Yield drafts of files that we write whole, and what tables spilt to the disk.
 
-    A draft names the process that writes it, or stands where only the keeper writes.
+    A draft names the process that writes it, or stands where only the keeper writes. Those of
+    blobs do neither: `blobs` tells of them.
     """
     for path in folder.rglob(".*.draft*"):
         number = path.name.rpartition(".draft")[0].rpartition(".")[2]
-        if not (number.isdecimal() and _lives(int(number))):
+        if not (number.isdecimal() and _lives(int(number))) and not _is_of_a_blob(path, folder):
             yield path
     for name in NAMES:
         yield from (folder / name).glob("*/spilt")
 
 
+def _is_of_a_blob(path: Path, folder: Path) -> bool:
+    return path.relative_to(folder).parts[0] == BLOBS_FOLDER
+
+
 def _lives(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        return True
+        return True  # another user's
     return True
 
 
 def _size(path: Path) -> int:
-    return bytes_below(path) if path.is_dir() else path.stat().st_size
+    if path.is_dir():
+        return bytes_below(path)
+    return path.stat().st_size if path.exists() else 0
 
 
 def _remove(patient: Patient) -> str:
-    if patient.is_kept:
-        return "left to the process that keeps the projections"
-    drafts = list(_drafts(patient.folder))
-    for path in drafts:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+    with patient.kept_free():
+        drafts = list(_drafts(patient.folder))
+        for path in drafts:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with speaking_of_files(path):
+                    path.unlink(missing_ok=True)
     return f"{len(drafts)} removed"

@@ -26,8 +26,8 @@ def check(patient: Patient) -> Iterator[Finding]:
         return
     log = patient.engine.log
     ends = log.ends()
-    detail = f"{log.topic}: {sum(ends.values())} records in {len(ends)} partition(s)"
-    yield Finding(NAME, "ok", detail)
+    told = f"{sum(ends.values())} records in {len(ends)} partition(s)"
+    yield Finding(NAME, "ok", f"{log.topic}: {told}", bundled=told)
     lost = {p: start for p, start in log.starts().items() if start > 0}
     if lost:
         detail = f"the log's start is gone, partition -> first offset: {lost}"

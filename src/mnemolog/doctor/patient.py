@@ -1,14 +1,14 @@
 """What doctor looks at: a tenant's folder, and its engine if that could be opened."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.folder import check_log_is_there
 from mnemolog.projections.generations import Generations
-from mnemolog.projections.lease import look
+from mnemolog.projections.lease import kept_free, look
 from mnemolog.schemas.errors import InvalidSetting, MnemologError, NotFound
 from mnemolog.settings import Settings
 
@@ -32,6 +32,10 @@ class Patient:
         """Whether a process writes the projections at this moment, this one or another."""
         is_ours = self.engine is not None and self.engine.is_owner
         return is_ours or look(self.folder / LEASE_FILE).is_held
+
+    def kept_free(self) -> AbstractContextManager[None]:
+        """Let nobody write the projections within the block; LeaseHeld if somebody does."""
+        return kept_free(self.folder / LEASE_FILE)
 
     def serving(self, name: str) -> Path | None:
         """Return the folder of the serving generation of the projection *name*, if one serves."""

@@ -20,7 +20,9 @@ def check(patient: Patient) -> Iterator[Finding]:
         return
     for one in processor_standings(patient.engine, patient.engine.log.ends()):
         for trouble in one.troubles:
-            yield Finding(NAME, "bad", f"{one.name}: {trouble}", advice=MEND_OR_SKIP)
+            bundled = f"{one.name} can't go on with something"
+            detail = f"{one.name}: {trouble}"
+            yield Finding(NAME, "bad", detail, advice=MEND_OR_SKIP, bundled=bundled)
         if one.ran and not one.troubles:
             detail = f"{one.name}: {one.waiting} causes wait, {one.behind} records behind"
             yield Finding(NAME, "ok", detail)

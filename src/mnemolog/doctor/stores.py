@@ -7,12 +7,13 @@ from typing import Final
 
 from mnemolog.doctor.finding import Finding
 from mnemolog.doctor.patient import Patient
-from mnemolog.doctor.repairs import BY_FIX, rebuilding
+from mnemolog.doctor.repairs import rebuilding
+from mnemolog.projections.checkpoints.checking import damaged_files
 from mnemolog.projections.generations import described
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.projections.sqlite_damage import faults, refuse_remains
 from mnemolog.projections.sqlite_store import open_store, speaking_of
-from mnemolog.schemas.errors import Damaged, StoreUnavailable
+from mnemolog.schemas.errors import Damaged, MnemologError
 
 NAME: Final = "stores"
 DEEPER: Final = "To compare content with the log, too: `mnemolog verify`."
@@ -30,15 +31,10 @@ def check(patient: Patient) -> Iterator[Finding]:
         try:
             is_whole = _look(patient, serving, looks)
         except Damaged as error:
-            yield Finding(
-                NAME,
-                "bad",
-                f"{name}: {error}",
-                advice=BY_FIX,
-                repair=rebuilding(patient, name),
-                bundled=f"{name} is damaged",
-            )
-        except StoreUnavailable as error:
+            detail, bundled = f"{name}: {error}", f"{name} is damaged"
+            advice, repair = rebuilding(patient, name)
+            yield Finding(NAME, "bad", detail, advice=advice, repair=repair, bundled=bundled)
+        except MnemologError as error:
             detail, bundled = f"{name}: {error}", f"{name} can't be read now"
             yield Finding(NAME, "bad", detail, advice=error.hint, bundled=bundled)
         else:
@@ -73,7 +69,16 @@ def _sqlite(file: str) -> Look:
 def _index(serving: Path) -> None:
     from mnemolog.projections.memories.checking import check_index  # noqa: PLC0415 - heavy
 
-    check_index(serving, dimensions=int(described(serving).options["dimensions"]))
+    dimensions = described(serving).options.get("dimensions")
+    if not isinstance(dimensions, int):
+        raise Damaged(str(serving), "its description has no dimensions of vectors")
+    check_index(serving, dimensions=dimensions)
+
+
+def _files(serving: Path) -> None:
+    found = list(damaged_files(serving))
+    if found:
+        raise Damaged(f"files of {len(found)} checkpoints", f"the first is {found[0].what}")
 
 
 def _tables(serving: Path) -> None:
@@ -90,6 +95,6 @@ def _tables(serving: Path) -> None:
 _LOOKS: Final[Mapping[str, Mapping[Look, bool]]] = {
     MEMORIES: {_sqlite("state.db"): False, _index: True},
     ANALYTICS: {_tables: True},
-    CHECKPOINTS: {_sqlite("index.db"): False},
+    CHECKPOINTS: {_sqlite("index.db"): False, _files: False},
     WEIGHTS: {_sqlite("weights.db"): False},
 }
