@@ -6,7 +6,7 @@ live and in a rebuild alike.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 from mnemolog.projections.batch import Batch
 from mnemolog.projections.ledger import (
@@ -24,6 +24,9 @@ from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.policy import BUILT_IN
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import fingerprint
+
+# Why a policy stays parked that could be applied: rows would differ from those of a rebuild.
+LATE: Final = "what stands after it was folded under another policy while it waited: rebuild"
 
 Wants = Callable[[Ours | Guest], bool]
 _BUILT_IN = PolicyInForce(0, BUILT_IN)
@@ -47,6 +50,11 @@ class Choice:
     steps: list[Step] = field(default_factory=list)
     entries: Entries = field(default_factory=Entries)
     skips: set[str] = field(default_factory=set)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a policy stays parked that could be applied."""
+        return any(parked.reason == LATE for parked in self.entries.parked)
 
     def is_skipped(self, identity: str) -> bool:
         """Say whether an event is to be dropped where it would have to be parked."""
@@ -90,6 +98,8 @@ class _Chooser:
         self._policies = {} if batch.retried else ledger.policies()
         self._parked_keys = set() if batch.retried else ledger.parked_keys()
         self._next = [item for item in batch.items if self._is_next(item)]
+        if batch.retried:  # keys in turn: a policy counts for what stands behind it, and no more
+            self._next.sort(key=lambda item: item.record.position)
         self._seen = ledger.seen([item.identity for item in self._next if self._may_apply(item)])
         told = [item.identity for item in self._next if not isinstance(item, Foreign)]
         self._choice = Choice(skips=ledger.skips(told))
@@ -130,6 +140,9 @@ class _Chooser:
             if not self._choice.is_skipped(item.identity):
                 self._parked_keys.add(item.key)
                 entries.parked.append(_parked(item, item.reason, behind=False))
+        elif self._is_late(item):
+            self._parked_keys.add(item.key)
+            entries.parked.append(_parked(item, LATE, behind=False))
         else:
             self._apply(item)
 
@@ -156,6 +169,22 @@ class _Chooser:
                 self._policies[partition] = changed
                 self._choice.entries.policies.append((partition, changed))
         self._heed_skip(event)
+
+    def _is_late(self, item: Ours | Guest) -> bool:
+        """Say whether *item* is a policy that waited while what it counts for was folded.
+
+        No skip helps: a rebuild would fold all of it under this policy.
+        """
+        if not (self._batch.retried and isinstance(item, Ours)):
+            return False
+        event, (partition, offset) = item.recorded.event, item.record.position
+        if not isinstance(event, PolicyChanged):
+            return False
+        waiting = {one.record.position for one in self._ledger.parked()}
+        last = self._progress.get(partition, Progress(partition)).last_applied
+        after = (Position(partition, at) for at in range(offset + 1, last + 1))
+        counts = event.revision > self._in_force(item.record.position).revision
+        return counts and any(at not in waiting for at in after)
 
     def _in_force(self, position: Position) -> PolicyInForce:
         """Return the policy in force at *position*.

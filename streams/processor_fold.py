@@ -12,13 +12,14 @@ from typing import Any
 import structlog
 
 from mnemolog.projections.batch import Batch
-from mnemolog.projections.choosing import Choice, Step, choose
+from mnemolog.projections.choosing import LATE, Choice, Step, choose
 from mnemolog.projections.digests import ContentRow
 from mnemolog.projections.ledger import ParkedRecord
 from mnemolog.projections.progress import Progress
 from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.projections.sqlite_store import speaking_of, transaction
 from mnemolog.schemas.decoded import Guest, Ours
+from mnemolog.schemas.errors import Damaged
 from mnemolog.schemas.events.governance import ProcessorAdvanced
 from mnemolog.schemas.positions import Position
 from mnemolog.streams.processing import (
@@ -79,10 +80,14 @@ class ProcessorFold:
     def apply(self, batch: Batch) -> None:
         """Fold what is new in *batch*, in one transaction.
 
-        What is to be done is noted before what was done: an output stands behind its cause.
+        What is to be done is noted before what was done: an output stands behind its cause. Raises
+        Damaged, having changed nothing, where a policy can be read too late for what was folded
+        meanwhile: a cache is begun anew.
         """
         with self.changing() as store:
             choice = choose(batch, self._ledger, projection=skip_name(self.name), wants=self._wants)
+            if choice.is_late:
+                raise Damaged(self.name, LATE)
             choice.entries.foreign.clear()  # the projections list them
             self._fold(choice, store)
             done = [step.item.recorded for step in choice.steps if isinstance(step.item, Ours)]

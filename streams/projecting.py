@@ -16,6 +16,7 @@ from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
 from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.schemas.partitioning import is_governance_key
 from mnemolog.schemas.records import LogRecord
 from mnemolog.streams.backing_off import BackOff
 from mnemolog.streams.continuity import check_continuity
@@ -276,12 +277,15 @@ class Projector:
             self._retry(projection, [record for record in parked if record.key in keys])
 
     def _retry(self, projection: Projection, parked: Sequence[ParkedRecord]) -> None:
-        """Apply *parked*, which has all of some keys, again: whole keys, many at a time."""
+        """Apply *parked*, which has all of some keys, again: whole keys, many at a time.
+
+        Policies come first: they count for what waited behind them.
+        """
         waiting: dict[str, list[LogRecord]] = {}
         for one in parked:
             waiting.setdefault(one.key, []).append(one.record)
         run: list[LogRecord] = []
-        for key in sorted(waiting):
+        for key in sorted(waiting, key=lambda key: (not is_governance_key(key), key)):
             run += waiting[key]
             if len(run) >= self._records_max:
                 projection.apply(Batch(decoded(run, self._codec).items, retried=True))

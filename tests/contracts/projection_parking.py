@@ -7,6 +7,7 @@ import pytest
 
 from contracts.projecting import ProjectionCase, changed, digest, rows, settle
 from mnemolog.projections.batch import Batch, decoded
+from mnemolog.projections.choosing import LATE
 from mnemolog.schemas.events import Event
 from mnemolog.schemas.events import experience as ex
 from mnemolog.schemas.events import governance as gov
@@ -154,6 +155,32 @@ class ParkingContract(ProjectionCase):
             never = self.built(batches([*sound, *later, *skipped], partitions=2))
             assert digest(projection) == never
 
+    def test_a_policy_that_can_be_read_too_late_for_what_was_folded_meanwhile_waits_for_a_rebuild(
+        self, tmp_path
+    ):
+        sound = _with_a_policy(Policy(write=WritePolicy(importance=0.1, importance_fact=0.1)))
+        met = [changed(one, _as_version_99) if one.offset == 1 else one for one in sound]
+        with self.opened(tmp_path) as projection:
+            for batch in batches(met):
+                projection.apply(batch)
+            assert [one.newer for one in projection.parked()] == [True]
+            for _ in range(2):  # each start tries again
+                projection.apply(Batch(decoded(sound[1:2], codec()).items, retried=True))
+                assert [one.reason for one in projection.parked()] == [LATE]
+            assert digest(projection) == self.built(batches([sound[0], *sound[2:]]))
+
+    def test_a_policy_that_only_others_that_waited_stand_behind_counts_for_them(self, tmp_path):
+        sound = _with_a_policy(Policy(write=WritePolicy(importance=0.1, importance_fact=0.1)))
+        met = [changed(one, _as_version_99) if one.offset in {1, 2} else one for one in sound]
+        with self.opened(tmp_path) as projection:
+            for batch in batches(met):
+                projection.apply(batch)
+            assert len(projection.parked()) == 3
+            of_keys = [*sound[2:], sound[1]]
+            projection.apply(Batch(decoded(of_keys, codec()).items, retried=True))
+            assert list(projection.parked()) == []
+            assert digest(projection) == self.built(batches(sound))
+
     def test_a_retry_of_what_still_fails_keeps_it_parked_in_order(self, tmp_path):
         records, bad = _with_a_bad_event()
         with self.opened(tmp_path) as projection:
@@ -178,6 +205,15 @@ def _as_guest(document: dict) -> None:
 
 def _as_version_99(document: dict) -> None:
     document["dataschema"] = document["dataschema"].rpartition(":")[0] + ":99"
+
+
+def _with_a_policy(policy: Policy) -> list[LogRecord]:
+    """Return records of one agent, the second of which is *policy*."""
+    told = [ex.ObservationRecorded(text=f"The lamp of room {n} is on.") for n in range(3)]
+    copies = governing(
+        lambda r: gov.PolicyChanged(revision=r, policy=policy), revision=1, partitions=1
+    )
+    return recorded(told[0], *copies, *told[1:])
 
 
 def _with_a_bad_event() -> tuple[list[LogRecord], LogRecord]:

@@ -11,11 +11,13 @@ from mnemolog.projections.sqlite_store import transaction
 from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.errors import LogReplaced, StoreUnavailable
 from mnemolog.schemas.events.experience import ObservationRecorded
-from mnemolog.schemas.events.governance import EventSkipped
+from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.ids import identity_of
+from mnemolog.schemas.policy import BUILT_IN
 from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.projecting import Projector
 from mnemolog.streams.publishing import Draft, Publisher
+from support.earlier_code import EarlierCodec
 from support.texts import Texts, is_observation
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -210,6 +212,22 @@ def test_a_start_asks_once_what_is_parked_however_many_keys_wait(
     assert len(asked) == 1
     assert parked(texts) == before
     assert len(before) == 80
+
+
+def test_a_policy_that_waited_is_applied_before_what_waited_behind_it(
+    log, codec, say, tmp_path, monkeypatch
+):
+    texts, earlier = Texts(tmp_path / "texts.db"), EarlierCodec(tenant="tests", partitions=2)
+    fields = {"revision": 1, "policy": BUILT_IN}
+    publisher = Publisher(log, codec, tenant="tests", now=lambda: NOW)
+    publisher.govern(Draft(model=PolicyChanged, fields=fields))
+    for agent in ("a", "b", "c", "z"):
+        say("poison", agent=agent)
+    caught_up(log, earlier, texts, records_max=1)
+    assert len(texts.parked()) == 6
+    monkeypatch.setattr(Texts, "apply", _applying_all)
+    caught_up(log, codec, texts, records_max=1)
+    assert texts.parked() == []
 
 
 def _applying_all(self, batch):

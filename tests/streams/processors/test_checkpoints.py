@@ -8,6 +8,7 @@ from mnemolog.schemas.policy import CheckpointPolicy, Policy
 from mnemolog.streams.processing import MAKER, output_id, source_of
 from mnemolog.streams.processors.checkpoints import CHECKPOINTS, CheckpointProcessor
 from mnemolog.streams.publishing import Draft
+from support.earlier_code import EarlierCodec
 from support.log_engines import MemoryEngine
 from support.processors import Site
 
@@ -57,6 +58,17 @@ def test_the_policy_in_force_at_an_events_place_judges_it_whenever_it_is_read(si
         seen[2].id,
         seen[4].id,
     ]
+
+
+def test_a_policy_that_a_later_release_can_read_begins_the_fold_anew(site, tmp_path):
+    change(site, 1, events_max=2)
+    seen = [tell(site, ex.ObservationRecorded, text=f"n{n}") for n in range(5)]
+    now, site.codec = site.codec, EarlierCodec(tenant=site.codec.tenant, partitions=2)
+    site.run(CheckpointProcessor(), tmp_path)
+    assert site.outputs(CHECKPOINTS) == []
+    site.codec = now
+    site.run(CheckpointProcessor(), tmp_path)
+    assert [one.envelope.cause for one in site.outputs(CHECKPOINTS)] == [seen[1].id, seen[3].id]
 
 
 def test_its_own_checkpoints_trigger_nothing_and_an_agents_do_not_either(site, tmp_path):
