@@ -5,7 +5,10 @@ import json
 
 import pytest
 
+from mnemolog.doctor import repeats
+from mnemolog.doctor.patient import Patient
 from mnemolog.importers.importing import import_paths
+from mnemolog.maintaining import digests
 from mnemolog.schemas.events.experience import ActionFinished, MessageExchanged
 from support.chats import answer, asks, call, says, user
 from support.import_log import json_file
@@ -96,12 +99,16 @@ def test_without_blobs_it_is_a_problem_with_both_sizes(tmp_path):
 def test_sizes_that_change_between_two_imports_change_no_event(mem, tmp_path, monkeypatch):
     path = json_file(tmp_path, [user("x" * 300_000)])
     taken(mem, path)
-    size = size_on_log(mem, recorded(mem)[1])
+    size, before = size_on_log(mem, recorded(mem)[1]), digests(mem.engine)
     mem.close()
     monkeypatch.setenv("MNEMOLOG_BLOB_TEXT_BYTES", "400000")
     with opened(tmp_path / "data", agent="a") as again:
-        taken(again, path)
-        again.wait_for(again.end())
-        (first,) = [one for one in recorded(again) if isinstance(one.event, MessageExchanged)][:1]
-        assert size_on_log(again, first) == size
-        assert again.get(first.id).event.text == "x" * 300_000
+        assert taken(again, path).added == 1  # an event is known by what stands in it
+        assert taken(again, path).added == 0
+        said = [one for one in recorded(again) if isinstance(one.event, MessageExchanged)]
+        assert [size_on_log(again, one) > 300_000 for one in said] == [False, True]
+        assert size_on_log(again, said[0]) == size
+        assert digests(again.engine) == before
+        assert again.get(said[0].id).event.text == "x" * 300_000
+        (repeat,) = repeats.check(Patient.of(again.engine))
+        assert str(said[1].position) in repeat.detail
