@@ -105,6 +105,18 @@ class Wakeable(Protocol):
         ...
 
 
+@runtime_checkable
+class Knowing(Protocol):
+    """A log that can say what it holds without being appended to."""
+
+    def known(self, records: Sequence[NewRecord]) -> list[Position | None]:
+        """Return where the (identity, content) of each of *records* stands, or None.
+
+        Writes nothing; raises as reading does.
+        """
+        ...
+
+
 def topic_of(tenant: str) -> str:
     """Return the name of *tenant*'s log.
 

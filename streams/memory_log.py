@@ -44,6 +44,11 @@ class InMemoryLog:
             self._changed.notify_all()
         return positions
 
+    def known(self, records: Sequence[NewRecord]) -> list[Position | None]:
+        """Return where each of *records* stands, or None."""
+        with self._changed:
+            return [self._known.get((record.identity, record.content)) for record in records]
+
     def reader(self, start: Mapping[int, int]) -> "InMemoryLogReader":
         """Return a reader that begins at *start*."""
         return InMemoryLogReader(self, start)

@@ -25,7 +25,14 @@ from mnemolog.streams.sqlite_checking import LogDamage, damage_of, mend_index
 from mnemolog.streams.sqlite_errors import speaking_of
 from mnemolog.streams.sqlite_file import LogFile, open_file, transaction
 from mnemolog.streams.sqlite_reader import SQLiteReader, first_at, start_of
-from mnemolog.streams.sqlite_records import SELECTED, Inserting, place_of, records_of
+from mnemolog.streams.sqlite_records import (
+    SELECTED,
+    Inserting,
+    known_places,
+    pairs_of,
+    place_of,
+    records_of,
+)
 from mnemolog.streams.sqlite_watch import CommitWatch
 
 
@@ -76,6 +83,13 @@ class SQLiteLog:
         positions = self._commits.append(records, timeout_seconds=timeout_seconds)
         self._watch.committed()
         return positions
+
+    def known(self, records: Sequence[NewRecord]) -> list[Position | None]:
+        """Return where each of *records* stands, or None."""
+        pairs = pairs_of(records)
+        with self._asking() as connection:
+            places = known_places(connection, pairs)
+        return [places.get(pair) for pair in pairs]
 
     def reader(self, start: Mapping[int, int]) -> SQLiteReader:
         """Return a reader that begins at *start*, with a connection of its own."""

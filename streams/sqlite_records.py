@@ -63,7 +63,7 @@ class Inserting:
         1. Insert them as what they nearly always are: all new.
         2. From the first one on that was there, look up which are, and insert the others.
         """
-        pairs = [(bytes.fromhex(r.identity), bytes.fromhex(r.content)) for r in records]
+        pairs = pairs_of(records)
         positions = self._insert_new(records, pairs)  # 1
         if len(positions) < len(records):
             rest = slice(len(positions), None)
@@ -98,7 +98,7 @@ class Inserting:
 
     def _insert_others(self, records: Sequence[NewRecord], pairs: Sequence[Pair]) -> list[Position]:
         """Insert those of *records* that are not there; a pair that comes twice is there then."""
-        places = self._known(pairs)
+        places = known_places(self.connection, pairs)
         new: dict[Pair, NewRecord] = {}
         for record, pair in zip(records, pairs, strict=True):
             if pair not in places:
@@ -108,17 +108,6 @@ class Inserting:
             raise LogDamaged("the log's index", "a record stands where the next one would")
         places.update(zip(new, inserted, strict=True))
         return [places[pair] for pair in pairs]
-
-    def _known(self, pairs: Sequence[Pair]) -> dict[Pair, Position]:
-        """Return where those pairs stand that are there, and others with their identities."""
-        found: dict[Pair, Position] = {}
-        for first in range(0, len(pairs), _PAIRS_ASKED_MAX):
-            some = [identity for identity, _ in pairs[first : first + _PAIRS_ASKED_MAX]]
-            marks = ", ".join("?" * len(some))
-            sql = f"SELECT identity, content, place FROM records WHERE identity IN ({marks})"  # noqa: S608 - marks alone
-            for identity, content, place in self.connection.execute(sql, some):
-                found[identity, content] = _position(place)
-        return found
 
     def _following(self, records: Sequence[NewRecord]) -> list[Position]:
         """Return the places that *records* take if all are new."""
@@ -149,6 +138,23 @@ class Inserting:
         checksum = _checksum(written, key, value)
         place = place_of(*position)
         return (place, self.recorded_at, latest_at, key, value, written, checksum, *pair)
+
+
+def pairs_of(records: Iterable[NewRecord]) -> list[Pair]:
+    """Return what each of *records* is known by."""
+    return [(bytes.fromhex(r.identity), bytes.fromhex(r.content)) for r in records]
+
+
+def known_places(connection: sqlite3.Connection, pairs: Sequence[Pair]) -> dict[Pair, Position]:
+    """Return where those of *pairs* stand that are there, and others with their identities."""
+    found: dict[Pair, Position] = {}
+    for first in range(0, len(pairs), _PAIRS_ASKED_MAX):
+        some = [identity for identity, _ in pairs[first : first + _PAIRS_ASKED_MAX]]
+        marks = ", ".join("?" * len(some))
+        sql = f"SELECT identity, content, place FROM records WHERE identity IN ({marks})"  # noqa: S608 - marks alone
+        for identity, content, place in connection.execute(sql, some):
+            found[identity, content] = _position(place)
+    return found
 
 
 def records_of(

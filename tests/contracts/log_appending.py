@@ -10,7 +10,7 @@ from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.limits import EVENT_BYTES_MAX
 from mnemolog.schemas.positions import Position
 from mnemolog.streams.admission import ASIDE_BYTES_MAX
-from mnemolog.streams.log import APPEND_RECORDS_MAX, READ_BYTES_MAX
+from mnemolog.streams.log import APPEND_RECORDS_MAX, READ_BYTES_MAX, Knowing
 from support.log_records import (
     HEADERS,
     everything,
@@ -134,6 +134,18 @@ class AppendingContract:
         positions = log.append([numbered(1), numbered(2), numbered(1), numbered(3), numbered(1)])
         assert [p.offset for p in positions] == [0, 1, 0, 2, 0]
         assert log.ends() == {0: 3}
+
+    def test_a_log_that_can_tell_says_where_a_record_stands_and_takes_none(self, engine):
+        log = engine.open(partitions=3)
+        if not isinstance(log, Knowing):
+            pytest.skip("this log gives every record a new place, and can't be asked")
+        there = [numbered(n, key=b"agent-%d" % n) for n in range(600)]
+        positions = log.append(there)
+        ends = log.ends()
+        others = [numbered("new"), numbered(0, key=b"agent-0", value=b"other")]
+        assert log.known([others[0], *there, others[1]]) == [None, *positions, None]
+        assert log.known([]) == []
+        assert log.ends() == ends
 
     def test_an_identity_with_another_content_is_kept(self, engine):
         log = engine.open()

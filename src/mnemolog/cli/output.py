@@ -88,12 +88,17 @@ class Bars:
             return
         self.show(stage.name, done=stage.done, total=stage.total)
 
-    def show(self, name: str, *, done: int, total: int | None) -> None:
-        """Show *done* of *total* under *name*."""
+    def show(
+        self, name: str, *, done: int, total: int | None, described: str | None = None
+    ) -> None:
+        """Show *done* of *total* under *name*, or as *described*, which may change."""
+        from rich.markup import escape  # noqa: PLC0415 - only a terminal needs it
+
         progress = self._shown()
+        words = escape(_CONTROLS.sub(_escaped, described or name).replace("\n", " "))
         if name not in self._tasks:
-            self._tasks[name] = progress.add_task(name, total=total)
-        progress.update(self._tasks[name], completed=done, total=total)
+            self._tasks[name] = progress.add_task(words, total=total)
+        progress.update(self._tasks[name], completed=done, total=total, description=words)
 
     def close(self) -> None:
         """Take the bars away."""

@@ -1,4 +1,4 @@
-"""Commands that append: append, import, demo."""
+"""Commands that append: append, demo, and import, which has a module of its own."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from mnemolog.cli import importing
 from mnemolog.cli.options import (
     Agent,
     AsJSON,
@@ -35,7 +36,7 @@ SETTLE_SECONDS_MAX: Final = 24 * 3600.0  # vectors of a long history take their 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("append")(append)
-    app.command("import")(import_)
+    importing.add_to(app)
     app.command("demo")(demo)
 
 
@@ -98,58 +99,6 @@ def append(
             say_json({**told, "token": str(appended.token)})
         else:
             say(f"{appended.id} at {appended.position}")
-
-
-def import_(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders or globs; - reads standard input."),
-    ],
-    *,
-    data: Data = None,
-    log: LogURL = None,
-    tenant: Tenant = None,
-    embedder: EmbedderName = None,
-    format_name: Annotated[
-        str | None, typer.Option("--format", help="The format; recognised if not given.")
-    ] = None,
-    agent: Agent = None,
-    user: User = None,
-    project: Project = None,
-    start: Annotated[
-        str | None, typer.Option(help="Time of the first message where a format has no times.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be added.")] = False,
-    no_wait: NoWait = False,
-    as_json: AsJSON = False,
-) -> None:
-    """Bring an agent's history in; what was imported before adds nothing.
-
-    A bad line or item is counted, named and skipped, and the rest goes in. A path that is not
-    there, or is of no known format, is named, and the exit code is 2.
-    """
-    from mnemolog.cli.importing import as_dict, run_import, say_report  # noqa: PLC0415
-
-    projects = not (no_wait or dry_run)
-    with opened(data, log, tenant, embedder=embedder, projects=projects) as memory:
-        report = run_import(
-            memory,
-            paths,
-            format=format_name,
-            dry_run=dry_run,
-            agent=agent,
-            user=user,
-            project=project,
-            start=start or None,
-        )
-        if projects:
-            settle(memory, report.token)
-    if as_json:
-        say_json(as_dict(report))
-    else:
-        say_report(report)
-    if report.unread:
-        raise typer.Exit(2)
 
 
 def demo(

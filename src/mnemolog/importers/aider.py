@@ -19,6 +19,7 @@ from mnemolog.schemas.times import instant
 FORMAT: Final = "aider"
 COMMITS_MAX: Final = 4_096  # that are remembered, so that one that is taken back is known
 _NAME: Final = re.compile(r"\.aider\.chat\.history[^/\\]*\.md(?:\.gz)?")
+_MARKS: Final = re.compile(rb"^(?:####|>) .*  \r?$", re.MULTILINE)  # of a prompt, of a print
 _HEADER: Final = re.compile(rb"^# aider chat started at \d{4}-", re.MULTILINE)
 
 
@@ -33,6 +34,10 @@ class Aider:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Yield the events of every session in *source*, in the order of the file."""
+        if not self.recognises(source.name, source.head) and not _MARKS.search(source.head):
+            reason = "no start of a session, no prompt and no print: any text would be an answer"
+            yield source.problem("file", reason)
+            return
         reading = _Reading(source, options)
         for block in blocks(source):
             if isinstance(block, Problem):

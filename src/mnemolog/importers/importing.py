@@ -5,21 +5,23 @@ is kept in proportion to the history. An import that was broken off is simply ru
 derived from the content, so that what is there already has no second effect.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import Final
 
 from mnemolog.importers.base import Found, Importer, Options, Problem, Source
+from mnemolog.importers.dry_running import dry
 from mnemolog.importers.formats import named, names, recognised
 from mnemolog.importers.opening import OPEN_ERRORS, READ_ERRORS, Opened, opened
 from mnemolog.importers.other_encodings import other_encoding
 from mnemolog.importers.report import HowFar, ImportReport
-from mnemolog.importers.sending import Sender, dry
-from mnemolog.importers.sources import Named, named_files
+from mnemolog.importers.sending import Sender
+from mnemolog.importers.sources import Named, files_of
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.streams.blobs import BlobStore
-from mnemolog.streams.log import APPEND_RECORDS_MAX, Log
+from mnemolog.streams.log import APPEND_RECORDS_MAX, Knowing, Log
 from mnemolog.streams.publishing import Publisher
 
 BATCH_EVENTS: Final = 500
@@ -44,7 +46,7 @@ def import_paths(
     Each file is read by the importer of *format*, or by the one that recognises it; in a folder
     only files that one of these recognises are read. *log* is the publisher's: its ends tell what
     was added. *blobs* takes what stands beside an exported log. *on_progress* is told after each
-    batch and each file. A dry run appends nothing.
+    batch and each file. A dry run appends nothing: it asks *log* what is there, if that can tell.
 
     Raises InvalidSetting for an unknown format or a batch out of bounds, LogUnavailable and
     StoreUnavailable as appending does: run it again. Nothing that a file holds raises.
@@ -52,9 +54,9 @@ def import_paths(
     if not 1 <= batch <= APPEND_RECORDS_MAX:
         raise InvalidSetting("batch", batch, f"a batch has 1 to {APPEND_RECORDS_MAX} events")
     importer = None if format is None else named(format)
+    report = ImportReport(dry_run=dry_run, tells_repeats=isinstance(log, Knowing))
     if dry_run:
-        publisher, log, blobs = dry(publisher)
-    report = ImportReport(dry_run=dry_run)
+        publisher, log, blobs = dry(publisher, log)
     sender = Sender(publisher, log, report=report, batch_events=batch, blobs=blobs)
     importing = _Importing(importer, options, sender, report, on_progress or _tell_nobody)
     with closing(log) if dry_run else nullcontext():
@@ -85,29 +87,46 @@ class _Importing:
 
     def run(self, paths: Iterable[str | Path]) -> None:
         """Import all files of *paths*."""
-        for file in named_files(paths):
-            if isinstance(file, Problem):
-                self._report.add_unread(file)
-            else:
-                self._take(file)
+        for path in paths:
+            self._take_all(os.fspath(path))
         self._sender.flush()
 
-    def _take(self, named: Named) -> None:
-        """Import one file."""
+    def _take_all(self, path: str) -> None:
+        """Import the files of one path; name a folder or pattern of which none could be read."""
+        report = self._report
+        before, with_content = (report.files, report.unread), 0
+        for file in files_of(path):
+            if isinstance(file, Problem):
+                report.add_unread(file)
+                continue
+            with_content += self._take(file)
+            if file.outright:
+                return
+        if with_content and (report.files, report.unread) == before:
+            report.add_unread(Problem(path, "files", f"none of them is of {self._wanted()}"))
+        elif not with_content and report.unread == before[1]:
+            report.add_problem(Problem(path, "files", "none that has any content"))
+
+    def _wanted(self) -> str:
+        return "a known format" if self._importer is None else f"the format {self._importer.name}"
+
+    def _take(self, named: Named) -> bool:
+        """Import one file; say whether it has any content."""
         with ExitStack() as stack:
             try:
                 file = stack.enter_context(opened(named.path))
             except OPEN_ERRORS as error:
                 self._cannot_read(named, Problem(named.path, "file", _why(error)))
-                return
-            is_other = other_encoding(file.source.head) is not None
-            importer = None if is_other else self._importer_for(named, file.source)
+                return True
+            head = file.source.head
+            importer = None if other_encoding(head) is not None else self._importer_for(named, file)
             if importer is not None:
-                self._read(importer, file)
+                self._read(importer, file, outright=named.outright)
             elif named.outright:
                 self._cannot_read(named, file.source.problem("file", _unknown(file.source)))
             else:
                 self._report.add_skipped(named.path)
+            return bool(head)
 
     def _cannot_read(self, named: Named, problem: Problem) -> None:
         if named.outright and problem.reason != EMPTY:
@@ -115,26 +134,50 @@ class _Importing:
         else:
             self._report.add_problem(problem)
 
-    def _importer_for(self, named: Named, source: Source) -> Importer | None:
+    def _importer_for(self, named: Named, file: Opened) -> Importer | None:
+        name, head = file.source.name, file.source.head
         if self._importer is None:
-            return recognised(source.name, source.head)
-        fits = named.outright or self._importer.recognises(source.name, source.head)
+            return recognised(name, head)
+        fits = (named.outright and head) or self._importer.recognises(name, head)
         return self._importer if fits else None
 
-    def _read(self, importer: Importer, file: Opened) -> None:
+    def _read(self, importer: Importer, file: Opened, *, outright: bool) -> None:
+        problems, accepted = self._report.problems_total, self._sender.accepted
         self._report.files += 1
         for found in _whole(importer.read(file.source, self._options), file.source):
             if isinstance(found, Problem):
                 self._report.add_problem(found)
             elif self._sender.send(file.source.name, found):
                 self._tell_how_far(file)
+        if outright and accepted == self._sender.accepted:
+            self._gave_nothing(
+                importer, file.source, troubled=problems < self._report.problems_total
+            )
         self._tell_how_far(file)
+
+    def _gave_nothing(self, importer: Importer, source: Source, *, troubled: bool) -> None:
+        """Name a file that was named and gave nothing, unless nothing is all that it tells."""
+        likely = recognised(source.name, source.head)
+        if troubled or not importer.recognises(source.name, source.head):
+            self._report.files -= 1
+            reason = f"nothing in it could be read as {importer.name}"
+            if likely is not None and likely is not importer:
+                reason += f"; it looks like {likely.name}"
+            self._report.add_unread(source.problem("file", reason))
 
     def _tell_how_far(self, file: Opened) -> None:
         report = self._report
-        read, total = file.raw.bytes_read, file.bytes_total
-        name, problems = file.source.name, report.problems_total
-        self._tell(HowFar(name, read, total, report.events, problems))
+        self._tell(
+            HowFar(
+                file.source.name,
+                file.raw.bytes_read,
+                file.bytes_total,
+                report.events,
+                report.problems_total,
+                added=report.added,
+                files=report.files,
+            )
+        )
 
 
 def _whole(found: Iterator[Found], source: Source) -> Iterator[Found]:

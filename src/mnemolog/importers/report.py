@@ -18,11 +18,13 @@ class ImportReport:
     `added` and `already_there` count events by the places that the log gave them. A log that
     knows identities (in-memory, SQLite) gives a known event its former place, so both are exact
     unless another process appends the same events meanwhile. Kafka gives every event a new place:
-    there `added` counts repeats too, which have no effect (an identity counts once). In a dry run
-    `added` is what a log that holds none of it would get, and `already_there` what repeats that.
+    there `tells_repeats` is False, and `added` counts repeats too, which have no effect (an
+    identity counts once). In a dry run both say what an import would find now; of a log that does
+    not tell repeats, `already_there` is only what repeats within the import.
     """
 
     dry_run: bool = False
+    tells_repeats: bool = True  # whether the log knows what it holds
     files: int = 0  # read, wholly or in part
     unread: int = 0  # paths that were named and gave no file of a known format
     skipped_total: int = 0  # lay in a folder and are of no known format
@@ -32,6 +34,7 @@ class ImportReport:
     foreign: int = 0  # records put back that are no events, of those that the log did not know
     blobs: int = 0  # that were put beside the log, or were there
     by_type: Counter[str] = field(default_factory=Counter)  # of all events, those there included
+    added_by_type: Counter[str] = field(default_factory=Counter)  # of those that were added
     problems_total: int = 0
     problems: list[Problem] = field(default_factory=list)  # the first `PROBLEMS_KEPT_MAX`
     token: Token = field(default_factory=lambda: Token({}))  # the last event in each partition
@@ -68,3 +71,5 @@ class HowFar:
     bytes_total: int | None
     events: int
     problems: int
+    added: int = 0  # of the events
+    files: int = 0  # read so far, this one included

@@ -1,6 +1,5 @@
 """What was found on its way to the log: in bounded batches, and without what the log can't take."""
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,28 +7,19 @@ from typing import Final
 
 from mnemolog.importers.base import Blob, Placed, Problem, Raw, Ready
 from mnemolog.importers.report import ImportReport
-from mnemolog.schemas.blobs import digest_of
 from mnemolog.schemas.decoded import Unusable
-from mnemolog.schemas.errors import InvalidEvent, StoreUnavailable
+from mnemolog.schemas.errors import InvalidEvent
 from mnemolog.schemas.foreign import foreign_record
 from mnemolog.schemas.limits import TEXT_CHARS_MAX
-from mnemolog.schemas.partitioning import partition_of
 from mnemolog.schemas.portable import copies, is_for_every_partition, taken
 from mnemolog.schemas.positions import Position, Token
 from mnemolog.schemas.records import NewRecord
 from mnemolog.streams.admission import check_records
-from mnemolog.streams.blobs import BlobStore, InMemoryBlobs
-from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
-from mnemolog.streams.memory_log import InMemoryLog
+from mnemolog.streams.blobs import BlobStore
+from mnemolog.streams.log import APPEND_RECORDS_MAX, Log
 from mnemolog.streams.publishing import Publisher
 
 BATCH_TEXT_CHARS_MAX: Final = 4_194_304  # of a batch's texts; a batch of long ones is sent early
-
-_SEEN: Final = (
-    "CREATE TABLE seen (identity BLOB, content BLOB, place INTEGER,"
-    " PRIMARY KEY (identity, content)) WITHOUT ROWID"
-)
-_WHERE: Final = "SELECT place FROM seen WHERE identity = ? AND content = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +69,7 @@ class Sender:
         self._batch_events = batch_events
         self._waiting: list[_Waiting] = []
         self._records = self._chars = 0
+        self.accepted = 0  # of all that was found; the log may still refuse a draft
         # The last place that was taken in each partition, as far as this import knows.
         self._last = {partition: end - 1 for partition, end in log.ends().items()}
 
@@ -95,6 +86,7 @@ class Sender:
         except InvalidEvent as error:
             self._report.add_problem(Problem(file, found.place, str(error)))
             return False
+        self.accepted += 1
         if self._records + one.count > APPEND_RECORDS_MAX:
             self.flush()
         self._waiting.append(one)
@@ -118,6 +110,7 @@ class Sender:
             self._report.add_problem(Problem(file, found.place, "no place for blobs was given"))
         else:
             self._blobs.put(found.content)
+            self.accepted += 1
             self._report.blobs += 1
 
     def _made(self, file: str, found: Placed | Ready | Raw) -> _Waiting:
@@ -185,6 +178,8 @@ class Sender:
             self._report.foreign += is_new
             return
         self._report.by_type[event_type] += 1
+        if is_new:
+            self._report.added_by_type[event_type] += 1
         self._report.added += is_new
         self._report.already_there += not is_new
 
@@ -196,57 +191,3 @@ def _reason(one: _Waiting, error: InvalidEvent) -> str:
         size = f"{error.field} has {len(value)} characters"
         return f"{size}; an event's text has at most {TEXT_CHARS_MAX}"
     return str(error)
-
-
-def dry(publisher: Publisher) -> tuple[Publisher, Log, BlobStore]:
-    """Return what checks all that *publisher* does, and a log and blobs that keep nothing."""
-    codec = publisher.codec
-    log, blobs = _Nowhere(codec.tenant, partitions=codec.partitions), _NoBlobs()
-    return publisher.elsewhere(log, blobs), log, blobs
-
-
-class _NoBlobs(InMemoryBlobs):
-    """Takes every blob, and keeps none."""
-
-    def put(self, content: bytes) -> str:
-        """Return the name of *content*."""
-        return digest_of(content)
-
-
-class _Nowhere(InMemoryLog):
-    """Refuses what every log refuses, and keeps of the rest only which it was and where.
-
-    That stands in SQLite's temporary file, which goes with the handle: so a repeat is known, as
-    every log that can tell knows it, and memory is not filled by a long history.
-    """
-
-    def __init__(self, tenant: str, *, partitions: int) -> None:
-        super().__init__(tenant, partitions=partitions)
-        self._taken = 0
-        self._seen = sqlite3.connect("", isolation_level=None)
-        self._seen.execute(_SEEN)
-
-    def append(
-        self, records: Sequence[NewRecord], *, timeout_seconds: float = APPEND_SECONDS_MAX
-    ) -> list[Position]:
-        """Give each of *records* the next place, or the one that it got before; keep none."""
-        del timeout_seconds  # nothing here waits
-        check_records(records)
-        try:
-            return [self._place(record) for record in records]
-        except sqlite3.Error as error:
-            raise StoreUnavailable("a temporary file", str(error)) from error
-
-    def close(self) -> None:
-        """Let go of the temporary file."""
-        super().close()
-        self._seen.close()
-
-    def _place(self, record: NewRecord) -> Position:
-        named = (bytes.fromhex(record.identity), bytes.fromhex(record.content))
-        known = self._seen.execute(_WHERE, named).fetchone()
-        if known is None:
-            known = (self._taken,)
-            self._seen.execute("INSERT INTO seen VALUES (?, ?, ?)", (*named, *known))
-            self._taken += 1
-        return Position(partition_of(record.key, partitions=self.partitions), known[0])

@@ -1,10 +1,12 @@
 """From what a person names to files: each itself, a folder's, a pattern's, or standard input.
 
-Nothing is opened here. Names that begin with a dot, and folders behind links, are left alone.
+Nothing is opened here, so that a pipe that lies somewhere stops nobody. Names that begin with a
+dot, and folders behind links, are left alone: a loop of links ends.
 """
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Final
 from mnemolog.importers.base import Problem
 
 STDIN: Final = "-"
+_DEEP: Final = "**"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,37 +31,92 @@ def named_files(paths: Iterable[str | Path]) -> Iterator[Named | Problem]:
 
     A path that exists is no pattern, whatever it is called.
     """
-    for path in (os.fspath(path) for path in paths):
-        if path == STDIN or os.path.lexists(path) or not glob.has_magic(path):
-            yield from _found(path, outright=True)
-        else:
-            yield from _matching(path)
+    for path in paths:
+        yield from files_of(os.fspath(path))
+
+
+def files_of(path: str) -> Iterator[Named | Problem]:
+    """Yield the files of one path, in an order that is the same every time."""
+    if path != STDIN and not os.path.lexists(path) and glob.has_magic(path):
+        yield from _matching(path)
+    elif path != STDIN and _is_folder(path):
+        yield from _inside(path)
+    else:
+        yield Named(path, outright=True)
 
 
 def _matching(pattern: str) -> Iterator[Named | Problem]:
-    # Path.glob takes no absolute pattern.
-    matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - see above
-    if not matches:
+    """Yield what *pattern* matches, each file once, or that nothing does."""
+    told: set[str] = set()
+    for path in sorted(_matches(pattern)):
+        for found in _inside(path) if _is_folder(path) else _lying(path):
+            name = found.path if isinstance(found, Named) else found.file
+            if name not in told:
+                told.add(name)
+                yield found
+    if not told:
         yield Problem(pattern, "pattern", "no file matches")
-    for path in matches:
-        yield from _found(path, outright=False)
 
 
-def _found(path: str, *, outright: bool) -> Iterator[Named | Problem]:
-    if path == STDIN or not os.path.isdir(path):  # noqa: PTH112 - Path's raises for odd names
-        yield Named(path, outright=outright)
-    else:
-        yield from _inside(Path(path))
+def _matches(pattern: str) -> set[str]:
+    """Return the paths that match. "**" is any number of folders, none of them behind a link."""
+    parts = pattern.split("/")
+    if _DEEP not in parts:
+        return set(glob.glob(pattern))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    at = parts.index(_DEEP)
+    above, below = "/".join(parts[:at]), parts[at + 1 :]
+    bases = glob.glob(above or "/") if at else [""]  # noqa: PTH207 - see above
+    if not below:
+        return {base or os.curdir for base in bases if _is_folder(base or os.curdir)}
+    found: set[str] = set()
+    for folder in (folder for base in bases for folder in _walked(base)):
+        found |= _matches("/".join([*filter(None, [glob.escape(folder.rstrip("/"))]), *below]))
+    return found
 
 
-def _inside(folder: Path) -> Iterator[Named | Problem]:
+def _walked(base: str) -> Iterator[str]:
+    """Yield *base*, "" for where we are, and the folders in it, without what hides."""
+    for folder, inner, _ in os.walk(base or os.curdir, followlinks=False):
+        inner[:] = [name for name in inner if name[:1] != "."]
+        yield folder if base else folder[2:]
+
+
+def _inside(top: str) -> Iterator[Named | Problem]:
+    """Yield the files of a folder and of those in it, by name, however deep they lie."""
+    waiting = [_children(top)]
+    while waiting:
+        child = next(waiting[-1], None)
+        if child is None:
+            waiting.pop()
+        elif isinstance(child, Problem):
+            yield child
+        elif not os.path.islink(child) and _is_folder(child):  # noqa: PTH114 - Path's raises
+            waiting.append(_children(child))
+        else:
+            yield from _lying(child)
+
+
+def _children(folder: str) -> Iterator[str | Problem]:
     try:
-        children = sorted(child for child in folder.iterdir() if child.name[:1] != ".")
+        names = sorted(name for name in os.listdir(folder) if name[:1] != ".")  # noqa: PTH208 - texts
     except OSError as error:
-        yield Problem(str(folder), "folder", error.strerror or str(error))
+        yield Problem(folder, "folder", error.strerror or str(error))
         return
-    for child in children:
-        if child.is_file():
-            yield Named(str(child), outright=False)
-        elif child.is_dir() and not child.is_symlink():
-            yield from _inside(child)
+    for name in names:
+        yield str(Path(folder, name))
+
+
+def _lying(path: str) -> Iterator[Named]:
+    """Yield a file that was not named itself; no pipe, device or link that leads nowhere."""
+    try:
+        is_file = stat.S_ISREG(Path(path).stat().st_mode)
+    except PermissionError:
+        is_file = True  # who opens it says why it can't be read
+    except OSError:
+        is_file = False
+    if is_file:
+        yield Named(path, outright=False)
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - Path's raises for odd names
