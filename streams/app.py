@@ -20,6 +20,7 @@ from faust.assignor.client_assignment import ClientAssignment
 from faust.assignor.partition_assignor import PartitionAssignor
 from faust.transport.drivers.aiokafka import Consumer
 
+from mnemolog.streams.brokers import Brokers, Security
 from mnemolog.streams.kafka_noise import Hush
 from mnemolog.streams.kafka_tenants import GROUP
 from mnemolog.streams.sharing import shared_out
@@ -94,10 +95,11 @@ class WakingConsumer(Consumer):
 class WorkerApp(faust.App):
     """One member of the group of workers. It starts once there is a tenant to own."""
 
-    def __init__(self, tenancy: Tenancy, *, bootstrap: str, group: str = GROUP) -> None:
+    def __init__(self, tenancy: Tenancy, *, brokers: Brokers, group: str = GROUP) -> None:
         super().__init__(
             group,
-            broker=[f"kafka://{broker}" for broker in bootstrap.split(",")],
+            broker=[f"kafka://{broker}" for broker in brokers.addresses.split(",")],
+            broker_credentials=credentials_of(brokers.security),
             broker_client_id=f"mnemolog-worker-{socket.gethostname()}-{os.getpid()}",
             broker_session_timeout=SESSION_SECONDS,
             broker_heartbeat_interval=HEARTBEAT_SECONDS,
@@ -174,13 +176,26 @@ class WorkerApp(faust.App):
         self._tenancy.revoked()
 
 
+def credentials_of(security: Security) -> faust.SASLCredentials | faust.SSLCredentials | None:
+    """Return *security* in Faust's words; None for plain text. Raises InvalidSetting."""
+    context = security.context()
+    if security.has_login:
+        return faust.SASLCredentials(
+            username=security.sasl_username,
+            password=security.password(),
+            ssl_context=context,
+            mechanism=security.mechanism,
+        )
+    return None if context is None else faust.SSLCredentials(context)
+
+
 async def run(
-    tenancy: Tenancy, *, bootstrap: str, group: str = GROUP, stopping: asyncio.Event
+    tenancy: Tenancy, *, brokers: Brokers, group: str = GROUP, stopping: asyncio.Event
 ) -> None:
     """Be a member of *group* until *stopping* is set; whatever fails, begin anew."""
     relay_logs()
     while not stopping.is_set():
-        app = WorkerApp(tenancy, bootstrap=bootstrap, group=group)
+        app = WorkerApp(tenancy, brokers=brokers, group=group)
         try:
             await _run_once(app, stopping)
         except Exception as error:  # noqa: BLE001 - a supervisor's task

@@ -19,6 +19,7 @@ from mnemolog.schemas.errors import ReadOnly
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord, NewRecord
 from mnemolog.streams.admission import check_records, distinct
+from mnemolog.streams.brokers import Brokers, brokers_at
 from mnemolog.streams.kafka_loop import CLOSE_SECONDS_MAX, KafkaLoop, started, stopped
 from mnemolog.streams.kafka_producers import REQUEST_MS_MAX, KafkaProducers
 from mnemolog.streams.kafka_questions import QUESTION_SECONDS_MAX, KafkaQuestions
@@ -36,7 +37,7 @@ class KafkaLog:
     """One handle on a tenant's topic. Made by `open`."""
 
     def __init__(
-        self, loop: KafkaLoop, bootstrap: str, topic: str, *, found: FoundTopic, read_only: bool
+        self, loop: KafkaLoop, brokers: Brokers, topic: str, *, found: FoundTopic, read_only: bool
     ) -> None:
         partitions = found.partitions
         self.topic = topic
@@ -44,20 +45,18 @@ class KafkaLog:
         self.reader_restarts = 0  # consumers that stood still and were replaced
         self._topic_id = found.id
         self._read_only = read_only
-        self._bootstrap = bootstrap
+        self._brokers = brokers
         self._loop = loop
-        self._make = partial(_consumer, bootstrap)
-        self._producers = KafkaProducers(bootstrap, topic, partitions=partitions)
-        self._questions = KafkaQuestions(
-            self._make, topic, bootstrap=bootstrap, partitions=partitions
-        )
+        self._make = partial(_consumer, brokers)
+        self._producers = KafkaProducers(brokers, topic, partitions=partitions)
+        self._questions = KafkaQuestions(self._make, topic, brokers=brokers, partitions=partitions)
         self._readers: WeakSet[KafkaReader] = WeakSet()
         self._news = asyncio.Event()
 
     @classmethod
     def open(
         cls,
-        bootstrap: str,
+        brokers: Brokers | str,
         *,
         tenant: str,
         partitions: int = 4,
@@ -66,27 +65,29 @@ class KafkaLog:
         read_only: bool = False,
         timeout_seconds: float = OPEN_SECONDS_MAX,
     ) -> Self:
-        """Open the tenant's topic at the brokers *bootstrap*, made first where there is none.
+        """Open the tenant's topic at *brokers*, made first where there is none.
 
-        *bootstrap* is host:port, or several with commas. The numbers are those of a new topic;
-        an existing one keeps its own. Raises LogUnavailable when no broker answers in time,
-        InvalidSetting for a topic whose settings lose events, NotFound when *read_only*.
+        Addresses alone, host:port with commas, are spoken to in plain text. The numbers are
+        those of a new topic; an existing one keeps its own. Raises LogUnavailable when no broker
+        answers in time or one refuses us, InvalidSetting for a topic whose settings lose events,
+        NotFound when *read_only*.
         """
+        there = brokers_at(brokers)
         topic = topic_of(tenant)
         settings = TopicSettings(partitions, replication, min_insync)
         loop = KafkaLoop(topic)
         try:
-            there = loop.call(
+            found = loop.call(
                 lambda: _ensured(
-                    bootstrap, topic, settings, read_only=read_only, seconds_max=timeout_seconds
+                    there, topic, settings, read_only=read_only, seconds_max=timeout_seconds
                 ),
                 timeout_seconds=timeout_seconds,
-                doing=f"opening the topic at {bootstrap}",
+                doing=f"opening the topic at {there}",
             )
         except BaseException:
             loop.close()
             raise
-        return cls(loop, bootstrap, topic, found=there, read_only=read_only)
+        return cls(loop, there, topic, found=found, read_only=read_only)
 
     def append(
         self, records: Sequence[NewRecord], *, timeout_seconds: float = APPEND_SECONDS_MAX
@@ -116,7 +117,7 @@ class KafkaLog:
             start,
             topic=self.topic,
             topic_id=self._topic_id,
-            bootstrap=self._bootstrap,
+            brokers=self._brokers,
             partitions=self.partitions,
             questions=self._questions,
             on_restart=self._count_restart,
@@ -212,25 +213,25 @@ class KafkaLog:
 
 
 async def _ensured(
-    bootstrap: str, topic: str, settings: TopicSettings, *, read_only: bool, seconds_max: float
+    brokers: Brokers, topic: str, settings: TopicSettings, *, read_only: bool, seconds_max: float
 ) -> FoundTopic:
     admin = await started(
         lambda: AIOKafkaAdminClient(
-            bootstrap_servers=bootstrap, client_id="mnemolog", request_timeout_ms=REQUEST_MS_MAX
+            **brokers.options(), client_id="mnemolog", request_timeout_ms=REQUEST_MS_MAX
         ),
-        bootstrap=bootstrap,
+        brokers=brokers,
         timeout_seconds=seconds_max,
     )
     try:
-        partitions = await ensured_topic(admin, topic, settings, read_only=read_only)
-        return FoundTopic(partitions, await topic_id(admin._client, topic))  # noqa: SLF001
+        there = await ensured_topic(admin, topic, settings, read_only=read_only)
+        return FoundTopic(there.partitions, await topic_id(admin._client, topic))  # noqa: SLF001
     finally:
         await stopped(admin)
 
 
-def _consumer(bootstrap: str, *, max_partition_fetch_bytes: int) -> AIOKafkaConsumer:
+def _consumer(brokers: Brokers, *, max_partition_fetch_bytes: int) -> AIOKafkaConsumer:
     return AIOKafkaConsumer(
-        bootstrap_servers=bootstrap,
+        **brokers.options(),
         client_id="mnemolog",
         group_id=None,
         enable_auto_commit=False,

@@ -15,6 +15,8 @@ from typing import Any, Final, TypeVar
 from aiokafka import errors
 
 from mnemolog.schemas.errors import LogDamaged, LogUnavailable, MnemologError
+from mnemolog.streams.brokers import Brokers
+from mnemolog.streams.kafka_doors import check_let_in
 from mnemolog.streams.kafka_noise import hush
 
 Result = TypeVar("Result")
@@ -104,10 +106,11 @@ def speaking_of(name: str, *, doing: str, waited_seconds: float) -> Iterator[Non
         raise LogUnavailable(name, f"{doing}: {error!r}") from error
 
 
-async def started(make: Callable[[], Any], *, bootstrap: str, timeout_seconds: float) -> Any:
+async def started(make: Callable[[], Any], *, brokers: Brokers, timeout_seconds: float) -> Any:
     """Return a client of Kafka made by *make*, once it has started.
 
-    A broker that is down makes that fail at once; it is tried again within the bound.
+    A broker that is down makes that fail at once; it is tried again within the bound. One that
+    refuses us is not: LogUnavailable says why.
     """
     last = "no answer"
     try:
@@ -119,6 +122,7 @@ async def started(make: Callable[[], Any], *, bootstrap: str, timeout_seconds: f
                 except errors.KafkaError as error:
                     last = repr(error)
                     await stopped(client)
+                    await check_let_in(brokers)
                 except BaseException:
                     await asyncio.shield(stopped(client))
                     raise
@@ -127,7 +131,7 @@ async def started(make: Callable[[], Any], *, bootstrap: str, timeout_seconds: f
                 await asyncio.sleep(RETRY_SECONDS)
     except TimeoutError as error:
         reason = f"no broker answered within {timeout_seconds:g} s: {last}"
-        raise LogUnavailable(bootstrap, reason) from error
+        raise LogUnavailable(str(brokers), reason) from error
 
 
 async def stopped(client: Any) -> None:

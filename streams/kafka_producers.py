@@ -18,6 +18,7 @@ from mnemolog.schemas.errors import LogReplaced, LogUnavailable
 from mnemolog.schemas.partitioning import partitions_of
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import NewRecord
+from mnemolog.streams.brokers import Brokers
 from mnemolog.streams.kafka_loop import RETRY_SECONDS, started, stopped
 from mnemolog.streams.kafka_topics import MESSAGE_BYTES_MAX
 
@@ -46,8 +47,8 @@ class _Sent:
 class KafkaProducers:
     """The producers of one topic. Used within the event loop only."""
 
-    def __init__(self, bootstrap: str, topic: str, *, partitions: int) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, brokers: Brokers, topic: str, *, partitions: int) -> None:
+        self._brokers = brokers
         self._topic = topic
         self._partitions = partitions
         self._lanes: dict[Lane, AIOKafkaProducer] = {}
@@ -94,14 +95,14 @@ class KafkaProducers:
         if lane not in self._lanes:
             self._lanes[lane] = await started(
                 lambda: self._made(is_bulk=lane is Lane.BULK),
-                bootstrap=self._bootstrap,
+                brokers=self._brokers,
                 timeout_seconds=START_SECONDS_MAX,
             )
         return self._lanes[lane]
 
     def _made(self, *, is_bulk: bool) -> AIOKafkaProducer:
         return AIOKafkaProducer(
-            bootstrap_servers=self._bootstrap,
+            **self._brokers.options(),
             client_id="mnemolog",
             acks="all",
             enable_idempotence=True,

@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition, errors
 from mnemolog.schemas.positions import Position
 from mnemolog.schemas.records import LogRecord
 from mnemolog.schemas.times import microseconds
+from mnemolog.streams.brokers import Brokers
 from mnemolog.streams.kafka_loop import started, stopped
 from mnemolog.streams.kafka_records import record_of
 
@@ -21,11 +22,16 @@ class KafkaQuestions:
     """Answers with one consumer, made when first asked. Used within the event loop only."""
 
     def __init__(
-        self, make: Callable[..., AIOKafkaConsumer], topic: str, *, bootstrap: str, partitions: int
+        self,
+        make: Callable[..., AIOKafkaConsumer],
+        topic: str,
+        *,
+        brokers: Brokers,
+        partitions: int,
     ) -> None:
         self._make = make
         self._topic = topic
-        self._bootstrap = bootstrap
+        self._brokers = brokers
         self._all = [TopicPartition(topic, partition) for partition in range(partitions)]
         self._consumer: AIOKafkaConsumer | None = None
         self._starting = asyncio.Lock()
@@ -73,7 +79,7 @@ class KafkaQuestions:
             if self._consumer is None:
                 self._consumer = await started(
                     lambda: self._make(max_partition_fetch_bytes=RECORD_BYTES_ASKED),
-                    bootstrap=self._bootstrap,
+                    brokers=self._brokers,
                     timeout_seconds=QUESTION_SECONDS_MAX,
                 )
             return self._consumer

@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition, errors
 from mnemolog.schemas.errors import LogReplaced, LogUnavailable
 from mnemolog.schemas.records import LogRecord
 from mnemolog.streams.admission import check_partitions, check_reach
+from mnemolog.streams.brokers import Brokers
 from mnemolog.streams.budget import ReadBudget
 from mnemolog.streams.kafka_loop import KafkaLoop, started, stopped
 from mnemolog.streams.kafka_questions import KafkaQuestions
@@ -39,7 +40,7 @@ class KafkaReader:
         *,
         topic: str,
         topic_id: UUID | None,
-        bootstrap: str,
+        brokers: Brokers,
         partitions: int,
         questions: KafkaQuestions,
         on_restart: Callable[[], None],
@@ -50,7 +51,7 @@ class KafkaReader:
         self._make = make
         self._topic = topic
         self._topic_id = topic_id
-        self._bootstrap = bootstrap
+        self._brokers = brokers
         self._questions = questions
         self._on_restart = on_restart
         self._stuck_seconds = stuck_seconds
@@ -107,7 +108,7 @@ class KafkaReader:
         if self._consumer is None:
             self._consumer = await started(
                 lambda: self._make(max_partition_fetch_bytes=FETCH_BYTES_MAX),
-                bootstrap=self._bootstrap,
+                brokers=self._brokers,
                 timeout_seconds=POLL_SECONDS_MAX,
             )
             where = {TopicPartition(self._topic, p): o for p, o in self._following.items()}

@@ -1,7 +1,7 @@
-"""What the brokers say of tenants: whose topics there are, and which worker owns which."""
+"""What the brokers say of tenants: whose topics there are, how they are set, who owns which."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
@@ -9,8 +9,15 @@ from aiokafka import errors
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
+from mnemolog.streams.brokers import Brokers, brokers_at
 from mnemolog.streams.kafka_loop import KafkaLoop, started, stopped
 from mnemolog.streams.kafka_producers import REQUEST_MS_MAX
+from mnemolog.streams.kafka_topics import (
+    DescribedTopic,
+    TopicSettings,
+    described_topics,
+    ensured_topic,
+)
 from mnemolog.streams.log import TOPIC_PREFIX, TOPIC_SUFFIX
 
 GROUP: Final = "mnemolog-worker"  # of workers that are not told another
@@ -29,11 +36,11 @@ class Member:
 
 
 class KafkaTenants:
-    """Asks the brokers *bootstrap*. Any thread may use it."""
+    """Asks *brokers*. Any thread may use it."""
 
-    def __init__(self, bootstrap: str) -> None:
-        self._bootstrap = bootstrap
-        self._loop = KafkaLoop(bootstrap)
+    def __init__(self, brokers: Brokers | str) -> None:
+        self._brokers = brokers_at(brokers)
+        self._loop = KafkaLoop(str(brokers))
 
     def topics(self) -> frozenset[str]:
         """Return the topics of tenants' logs. Raises LogUnavailable when no broker answers."""
@@ -45,6 +52,23 @@ class KafkaTenants:
         Raises LogUnavailable when no broker answers.
         """
         return self._ask(lambda admin: _members(admin, group), doing="asking for the workers")
+
+    def described(self, topics: Iterable[str]) -> list[DescribedTopic]:
+        """Return *topics*, which are there, with their settings; by name.
+
+        Raises LogUnavailable when no broker answers, InvalidSetting when they tell no settings.
+        """
+        return self._ask(lambda admin: described_topics(admin, topics), doing="asking for topics")
+
+    def ensured(self, topic: str, settings: TopicSettings) -> DescribedTopic:
+        """Return *topic*, made as *settings* say where it is missing.
+
+        Raises LogUnavailable when no broker answers, InvalidSetting for one that loses events.
+        """
+        return self._ask(
+            lambda admin: ensured_topic(admin, topic, settings, read_only=False),
+            doing="making the topic",
+        )
 
     def close(self) -> None:
         """Let go of the thread. Harmless twice."""
@@ -64,11 +88,11 @@ class KafkaTenants:
     async def _asked(self, ask: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
         admin = await started(
             lambda: AIOKafkaAdminClient(
-                bootstrap_servers=self._bootstrap,
+                **self._brokers.options(),
                 client_id="mnemolog",
                 request_timeout_ms=REQUEST_MS_MAX,
             ),
-            bootstrap=self._bootstrap,
+            brokers=self._brokers,
             timeout_seconds=ASK_SECONDS_MAX,
         )
         try:

@@ -1,6 +1,7 @@
 """A tenant's topic: made with the settings that a log needs, refused with any that lose events."""
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from mnemolog.schemas.limits import EVENT_BYTES_MAX
 from mnemolog.streams.kafka_loop import RETRY_SECONDS
 
 MESSAGE_BYTES_MAX: Final = EVENT_BYTES_MAX + 65_536
+SAFE_REPLICAS: Final = 3
 
 # What an existing topic must say, and why.
 _NEEDED: Final = {
@@ -43,10 +45,73 @@ class TopicSettings:
         return NewTopic(name, self.partitions, self.replication, topic_configs=configs)
 
 
+@dataclass(frozen=True, slots=True)
+class TopicFault:
+    """A setting of a topic that is not what a log needs.
+
+    With one that *loses* history, or keeps events out, the log is not opened; the others are
+    risks that an operator may take.
+    """
+
+    setting: str
+    found: str
+    wanted: str
+    reason: str
+    loses: bool
+
+    def __str__(self) -> str:
+        return f"its {self.setting} is {self.found}, not {self.wanted}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTopic:
+    """A topic as the brokers know it: how many copies each partition has, and its settings."""
+
+    name: str
+    partitions: int
+    replicas: int  # of the partition that has the fewest
+    settings: Mapping[str, str]
+
+    def faults(self) -> list[TopicFault]:
+        """Return what is wrong with it, what loses history first; nothing where all is well."""
+        found = [*self._lossy(), *self._risky()]
+        return sorted(found, key=lambda fault: not fault.loses)
+
+    def _lossy(self) -> Iterable[TopicFault]:
+        for setting, (wanted, reason) in _NEEDED.items():
+            if (found := self.settings.get(setting, "unknown")) != wanted:
+                yield TopicFault(setting, found, wanted, reason, loses=True)
+        size = self.settings.get("max.message.bytes", "0")
+        if int(size) < MESSAGE_BYTES_MAX:
+            wanted = f"{MESSAGE_BYTES_MAX} or more"
+            reason = f"an event needs up to {MESSAGE_BYTES_MAX}"
+            yield TopicFault("max.message.bytes", size, wanted, reason, loses=True)
+        if (in_sync := self._in_sync()) > self.replicas:
+            reason = f"there are {self.replicas} copies, so nothing could be appended"
+            wanted = f"{self.replicas} or less"
+            yield TopicFault("min.insync.replicas", str(in_sync), wanted, reason, loses=True)
+
+    def _risky(self) -> Iterable[TopicFault]:
+        if self.replicas < SAFE_REPLICAS:
+            reason = "with one broker lost, history may be"
+            wanted = f"{SAFE_REPLICAS} or more"
+            yield TopicFault("replication", str(self.replicas), wanted, reason, loses=False)
+        elif (in_sync := self._in_sync()) < 2:  # noqa: PLR2004 - one more than the leader's
+            reason = "an acknowledged event may stand on one broker only"
+            yield TopicFault("min.insync.replicas", str(in_sync), "2 or more", reason, loses=False)
+        if self.settings.get("unclean.leader.election.enable") == "true":
+            reason = "a copy that lacks acknowledged events may become the only one"
+            name = "unclean.leader.election.enable"
+            yield TopicFault(name, "true", "false", reason, loses=False)
+
+    def _in_sync(self) -> int:
+        return int(self.settings.get("min.insync.replicas", "1"))
+
+
 async def ensured_topic(
     admin: AIOKafkaAdminClient, name: str, settings: TopicSettings, *, read_only: bool
-) -> int:
-    """Return how many partitions topic *name* has, after making it where it is missing.
+) -> DescribedTopic:
+    """Return topic *name*, after making it where it is missing.
 
     An existing topic keeps its partitions, whatever *settings* say. Raises InvalidSetting for
     one that would lose events, or that the broker refuses to make; NotFound when *read_only*.
@@ -55,9 +120,34 @@ async def ensured_topic(
         if read_only:
             raise NotFound("topic", name)
         await _create(admin, settings.new_topic(name))
-    partitions = await _led_partitions(admin, name)
-    await _check_configs(admin, name)
-    return partitions
+    (found,) = await described_topics(admin, [name])
+    for fault in found.faults():
+        if fault.loses:
+            raise InvalidSetting("log", name, str(fault))
+    return found
+
+
+async def described_topics(
+    admin: AIOKafkaAdminClient, names: Iterable[str]
+) -> list[DescribedTopic]:
+    """Return the topics of *names*, which are there, once each partition has a leader.
+
+    Raises InvalidSetting for one whose settings can't be read.
+    """
+    wanted = sorted(names)
+    if not wanted:
+        return []
+    there = await _led(admin, wanted)
+    settings = await _settings(admin, wanted)
+    return [
+        DescribedTopic(
+            name,
+            partitions=len(there[name]),
+            replicas=min(len(partition["replicas"]) for partition in there[name]),
+            settings=settings[name],
+        )
+        for name in wanted
+    ]
 
 
 async def _create(admin: AIOKafkaAdminClient, topic: NewTopic) -> None:
@@ -73,34 +163,28 @@ async def _create(admin: AIOKafkaAdminClient, topic: NewTopic) -> None:
         await asyncio.sleep(RETRY_SECONDS)
 
 
-async def _led_partitions(admin: AIOKafkaAdminClient, name: str) -> int:
-    """Wait until every partition of the topic has a leader, and return how many there are."""
+async def _led(admin: AIOKafkaAdminClient, names: list[str]) -> dict[str, list[Any]]:
+    """Wait until every partition of the topics has a leader, and return the partitions."""
     while True:
-        (topic,) = await admin.describe_topics([name])
-        partitions = topic["partitions"]
-        if topic["error_code"] == 0 and partitions and all(p["leader"] >= 0 for p in partitions):
-            return len(partitions)
+        topics = await admin.describe_topics(names)
+        if all(
+            topic["error_code"] == 0
+            and topic["partitions"]
+            and all(partition["leader"] >= 0 for partition in topic["partitions"])
+            for topic in topics
+        ):
+            return {topic["topic"]: topic["partitions"] for topic in topics}
         await asyncio.sleep(RETRY_SECONDS)
 
 
-async def _check_configs(admin: AIOKafkaAdminClient, name: str) -> None:
-    found = await _configs(admin, name)
-    for setting, (wanted, why) in _NEEDED.items():
-        if found.get(setting) != wanted:
-            limit = f"its {setting} is {found.get(setting)}, not {wanted}: {why}"
-            raise InvalidSetting("log", name, limit)
-    size = int(found.get("max.message.bytes") or 0)
-    if size < MESSAGE_BYTES_MAX:
-        limit = f"its max.message.bytes is {size}; an event needs up to {MESSAGE_BYTES_MAX}"
-        raise InvalidSetting("log", name, limit)
-
-
-async def _configs(admin: AIOKafkaAdminClient, name: str) -> dict[str, str | None]:
-    resource = ConfigResource(ConfigResourceType.TOPIC, name)
-    (response,) = await admin.describe_configs([resource])
-    code, message, _, _, entries = response.resources[0]
-    if code:
-        error: Any = errors.for_code(code)
-        limit = f"its settings can't be read: {error.__name__} {message or ''}"
-        raise InvalidSetting("log", name, limit)
-    return {entry[0]: entry[1] for entry in entries}
+async def _settings(admin: AIOKafkaAdminClient, names: list[str]) -> dict[str, dict[str, str]]:
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+    found: dict[str, dict[str, str]] = {}
+    for response in await admin.describe_configs(resources):
+        for code, message, _, name, entries in response.resources:
+            if code:
+                error: Any = errors.for_code(code)
+                limit = f"its settings can't be read: {error.__name__} {message or ''}"
+                raise InvalidSetting("log", name, limit)
+            found[name] = {entry[0]: entry[1] for entry in entries if entry[1] is not None}
+    return found

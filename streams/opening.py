@@ -6,6 +6,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.ids import check_tenant
+from mnemolog.streams.brokers import Brokers, Security
 from mnemolog.streams.log import Log
 from mnemolog.streams.sqlite_log import SQLiteLog
 
@@ -27,11 +28,13 @@ def open_log(
     tenant: str,
     partitions: int | None = None,
     read_only: bool = False,
+    security: Security | None = None,
 ) -> Log:
     """Open the log that *url* names: None is the embedded one in *folder*.
 
-    *partitions* is what a new log gets; a number in the URL goes first. Raises InvalidSetting
-    for another URL, and what the engine's `open` raises.
+    *partitions* is what a new log gets; a number in the URL goes first. *security* is how its
+    brokers are spoken to, if it has any. Raises InvalidSetting for another URL, and what the
+    engine's `open` raises.
     """
     try:
         check_tenant(tenant, field="tenant")
@@ -40,19 +43,25 @@ def open_log(
     if url is None:
         path = folder / LOG_FILE
         return SQLiteLog.open(path, tenant=tenant, partitions=partitions, read_only=read_only)
-    brokers, numbers = _kafka_of(url)
+    addresses, numbers = _kafka_of(url)
+    brokers = Brokers(addresses, security or Security())
     from mnemolog.streams.kafka_log import KafkaLog  # noqa: PLC0415 - slow to import
 
     numbers = {"partitions": partitions or KAFKA_PARTITIONS, **numbers}
     return KafkaLog.open(brokers, tenant=tenant, read_only=read_only, **numbers)
 
 
-def brokers_of(url: str) -> str:
-    """Return the brokers that a Kafka URL names: host:port, or several with commas.
+def brokers_of(url: str, security: Security | None = None) -> Brokers:
+    """Return the brokers that a Kafka URL names, spoken to as *security* says.
 
     Raises InvalidSetting for another URL.
     """
-    return _kafka_of(url)[0]
+    return Brokers(_kafka_of(url)[0], security or Security())
+
+
+def numbers_of(url: str) -> dict[str, int]:
+    """Return the numbers that a Kafka URL gives to a new topic. Raises InvalidSetting."""
+    return _kafka_of(url)[1]
 
 
 def _kafka_of(url: str) -> tuple[str, dict[str, int]]:

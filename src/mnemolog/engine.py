@@ -170,6 +170,7 @@ class Engine:
             tenant=self.settings.tenant,
             partitions=self.settings.partitions,
             read_only=self.read_only,
+            security=self.settings.security,
         )
 
     def _blob_store(self) -> BlobStore:

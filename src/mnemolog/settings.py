@@ -11,6 +11,7 @@ from mnemolog.schemas.cutting import DATA_URI_BYTES_MAX, TEXT_BYTES_MAX, Sizes
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.schemas.ids import check_tenant, encoded_name
 from mnemolog.schemas.limits import EVENT_BYTES_MAX
+from mnemolog.streams.brokers import Security
 
 IN_MEMORY: Final = ":memory:"
 DATA_DEFAULT: Final = "./mnemolog-data"
@@ -20,6 +21,8 @@ PARTITIONS_MAX: Final = 1_024
 EVENT_BYTES_MIN: Final = 1_024  # an envelope has to fit
 BLOB_TEXT_BYTES_MIN: Final = 16_384  # what is shorter is no burden
 BLOB_DATA_URI_BYTES_MIN: Final = 4_096
+NOT_SHOWN: Final = "…"
+_KAFKA: Final = "kafka_"  # of the settings that say how brokers are spoken to
 
 # Setting -> (environment variable, default, meaning).
 KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -57,6 +60,31 @@ KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
         str(round(100 * REFUSE_SHARE)),
         "used, from which on rebuilds and maintenance refuse; appends go on",
     ),
+    "kafka_security_protocol": (
+        "MNEMOLOG_KAFKA_SECURITY_PROTOCOL",
+        "PLAINTEXT",
+        "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL",
+    ),
+    "kafka_sasl_mechanism": (
+        "MNEMOLOG_KAFKA_SASL_MECHANISM",
+        "",
+        "PLAIN (the default), SCRAM-SHA-256 or SCRAM-SHA-512",
+    ),
+    "kafka_sasl_username": ("MNEMOLOG_KAFKA_SASL_USERNAME", "", "of the login"),
+    "kafka_sasl_password": ("MNEMOLOG_KAFKA_SASL_PASSWORD", "", "of the login"),
+    "kafka_sasl_password_file": (
+        "MNEMOLOG_KAFKA_SASL_PASSWORD_FILE",
+        "",
+        "in which the password is, instead",
+    ),
+    "kafka_ssl_ca_file": (
+        "MNEMOLOG_KAFKA_SSL_CA_FILE",
+        "",
+        "PEM; empty for the system's authorities",
+    ),
+    "kafka_ssl_cert_file": ("MNEMOLOG_KAFKA_SSL_CERT_FILE", "", "PEM, of the client, if it needs"),
+    "kafka_ssl_key_file": ("MNEMOLOG_KAFKA_SSL_KEY_FILE", "", "PEM, of that certificate"),
+    "kafka_ssl_key_password": ("MNEMOLOG_KAFKA_SSL_KEY_PASSWORD", "", "of that key, if it has one"),
 }
 
 
@@ -67,6 +95,11 @@ class Setting:
     name: str
     value: str
     origin: str
+
+    @property
+    def shown(self) -> str:
+        """The value as it may be printed: of a password only that there is one."""
+        return NOT_SHOWN if self.value and self.name.endswith("_password") else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +181,13 @@ class Settings:
         """From which used share of the disk on work that can wait does."""
         return int(self["disk_refuse_percent"]) / 100
 
+    @property
+    def security(self) -> Security:
+        """How Kafka's brokers are spoken to."""
+        found = {name: self[name] for name in KNOWN if name.startswith(_KAFKA)}
+        protocol = found.pop(f"{_KAFKA}security_protocol")
+        return Security(protocol, **{name.removeprefix(_KAFKA): found[name] for name in found})
+
     def tenant_folder(self, data: Path) -> Path:
         """Return the tenant's folder below *data*."""
         return data / encoded_name(self.tenant)
@@ -168,6 +208,7 @@ class Settings:
         self._check_number("blob_data_uri_bytes", least=least, most=EVENT_BYTES_MAX)
         if self["blobs_folder"] and not _is_path(self["blobs_folder"]):
             raise InvalidSetting("blobs_folder", self["blobs_folder"], "a folder")
+        self.security.check()
         for name in ("disk_warn_percent", "disk_refuse_percent"):
             self._check_number(name, least=1, most=100)
         for name in ("blobs", "processors", "record_recalls"):

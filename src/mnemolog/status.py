@@ -112,7 +112,7 @@ def _owner(engine: Engine, group: str | None) -> str | None:
         KafkaTenants,
     )
 
-    with KafkaTenants(brokers_of(engine.settings["log"])) as brokers:
+    with KafkaTenants(brokers_of(engine.settings["log"], engine.settings.security)) as brokers:
         members = brokers.members(group or GROUP)
     owners = (m for m in members if engine.log.topic in m.topics)
     return next((f"{owner.client} at {owner.host}" for owner in owners), None)

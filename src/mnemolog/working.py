@@ -16,6 +16,7 @@ import structlog
 from mnemolog.processors import hosted
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.settings import TENANT_DEFAULT, Settings
+from mnemolog.streams.brokers import Brokers
 from mnemolog.streams.kafka_tenants import GROUP, KafkaTenants
 from mnemolog.streams.log import tenant_of, topic_of
 from mnemolog.streams.opening import brokers_of
@@ -41,11 +42,11 @@ class Wanted:
     replica: bool = False
 
     @property
-    def bootstrap(self) -> str:
+    def brokers(self) -> Brokers:
         """The brokers. Raises InvalidSetting for a log that is on none."""
         if not self.log:
             raise InvalidSetting("log", self.log, "a worker's log is on Kafka: kafka://host:port")
-        return brokers_of(self.log)
+        return brokers_of(self.log, Settings.resolve(log=self.log).security)
 
     def settings(self, tenant: str) -> Settings:
         """Return the settings of one tenant. Raises InvalidSetting."""
@@ -62,7 +63,7 @@ class Worker:
         for tenant in wanted.tenants or (None,):
             Settings.resolve(data=wanted.data, tenant=tenant, embedder=wanted.embedder)
         self._named = {topic_of(tenant): tenant for tenant in wanted.tenants}
-        self._brokers = KafkaTenants(wanted.bootstrap)
+        self._brokers = KafkaTenants(wanted.brokers)
         self._lock = threading.Lock()
         self._is_closed = False
         self._listed: frozenset[str] = frozenset()
@@ -181,8 +182,8 @@ async def _work(worker: Worker, wanted: Wanted, group: str | None) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     group = group or GROUP
     data = wanted.settings(TENANT_DEFAULT)["data"]
-    _log.info("worker started", brokers=wanted.bootstrap, data=data, group=group)
-    await app.run(worker, bootstrap=wanted.bootstrap, group=group, stopping=stopping)
+    _log.info("worker started", brokers=str(wanted.brokers), data=data, group=group)
+    await app.run(worker, brokers=wanted.brokers, group=group, stopping=stopping)
     _log.info("worker stopping")
 
 
@@ -195,6 +196,6 @@ def app_of_environment() -> "WorkerApp":
     wanted = Wanted(log=settings["log"], tenants=tenants)
     worker = Worker(wanted)
     group = os.environ.get(GROUP_VARIABLE) or GROUP
-    made = app.WorkerApp(worker, bootstrap=wanted.bootstrap, group=group)
+    made = app.WorkerApp(worker, brokers=wanted.brokers, group=group)
     made.on_before_shutdown.connect(lambda *_, **__: worker.close())
     return made

@@ -8,6 +8,8 @@ from mnemolog.memory import Memory
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
 from mnemolog.settings import KNOWN, Settings
 
+UNSET = [name for name in KNOWN if name.startswith("kafka_") and "protocol" not in name]
+
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch):
@@ -32,6 +34,14 @@ def test_what_nobody_set_has_its_default():
         "processors": "yes",
         "disk_warn_percent": "80",
         "disk_refuse_percent": "95",
+        "lag_seconds_max": "60",
+        "still_seconds_max": "120",
+        "probe_file": "",
+        "probe_seconds": "300",
+        "retired_days": "7",
+        "health_listen": "",
+        "kafka_security_protocol": "PLAINTEXT",
+        **dict.fromkeys(UNSET, ""),
     }
     assert {one.origin for one in settings.found.values()} == {"default"}
     assert (settings.partitions, settings.records_recalls) == (None, True)
@@ -95,6 +105,8 @@ def test_an_argument_may_undo_what_the_environment_says(monkeypatch):
         ("tenant", ""),
         ("data", ""),
         ("data", " "),
+        ("kafka_security_protocol", "TLS"),
+        ("kafka_ssl_ca_file", "/ca.pem"),
     ],
 )
 def test_a_value_that_can_not_be_used_is_refused_by_name_and_kept_for_showing(name, value):

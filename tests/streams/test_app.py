@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from mnemolog.streams import app
+from mnemolog.streams.brokers import Brokers
 from mnemolog.streams.log import topic_of
 from support.log_records import numbered
 from support.polling import eventually
@@ -48,7 +49,7 @@ def running(kafka, tenant):
         stopping = asyncio.Event()
 
         def work():
-            told = {"bootstrap": kafka.bootstrap, "group": f"w-{tenant}", "stopping": stopping}
+            told = {"brokers": Brokers(kafka.bootstrap), "group": f"w-{tenant}", "stopping": stopping}
             loop.run_until_complete(app.run(tenancy, **told))
             loop.close()
 

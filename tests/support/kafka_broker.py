@@ -76,12 +76,13 @@ class KafkaBroker:
     """One broker over one folder, which may hold the data of an earlier one.
 
     With port 0 it takes the port that the folder's last broker had, or a free one. `with` starts
-    and stops it.
+    and stops it. *extra* are properties that go before its own.
     """
 
-    def __init__(self, folder: Path, *, port: int = 0) -> None:
+    def __init__(self, folder: Path, *, port: int = 0, extra: str = "") -> None:
         self.folder = folder.absolute()
         self._properties = self.folder / "server.properties"
+        self._extra = extra
         self.port = port or self._last_port() or free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
@@ -149,7 +150,7 @@ class KafkaBroker:
         text = PROPERTIES.format(
             host=HOST, port=self.port, controller_port=free_port(), data=self.folder / "log"
         )
-        self._properties.write_text(text)
+        self._properties.write_text(text + self._extra)
         if not (self.folder / "log" / "meta.properties").exists():
             self._format(classpath)
 

@@ -9,7 +9,17 @@ from typing import Final
 
 import typer
 
-from mnemolog.cli import asking, exporting, getting, keeping, serving, showing, working, writing
+from mnemolog.cli import (
+    asking,
+    exporting,
+    getting,
+    keeping,
+    serving,
+    showing,
+    topics,
+    working,
+    writing,
+)
 from mnemolog.cli.memory_use import keep_little
 from mnemolog.cli.output import note
 from mnemolog.schemas.errors import (
@@ -38,7 +48,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for group in (writing, asking, getting, showing, exporting, keeping, working, serving):
+for group in (writing, asking, getting, showing, exporting, keeping, topics, working, serving):
     group.add_to(app)
 
 

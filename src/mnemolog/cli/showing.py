@@ -163,7 +163,7 @@ def config(
     settings = Settings.unchecked(
         **{k: v for k, v in given.items() if not _is_from_environment(k, v)}
     )
-    rows = [(s.name, s.value, s.origin, KNOWN[s.name][2]) for s in settings.found.values()]
+    rows = [(s.name, s.shown, s.origin, KNOWN[s.name][2]) for s in settings.found.values()]
     if as_json:
         say_json(
             [dict(zip(("setting", "value", "origin", "meaning"), row, strict=True)) for row in rows]
