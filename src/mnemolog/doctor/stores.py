@@ -60,6 +60,8 @@ def _sqlite(file: str) -> Look:
         refuse_remains(path)
         with speaking_of(path), closing(open_store(path, schema="", read_only=True)) as store:
             found = faults(store, deep=True)
+            if not found and not store.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+                found = ["it is empty"]  # to SQLite that is a sound file, too
         if found:
             raise Damaged(str(path), found[0])
 
