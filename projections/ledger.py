@@ -6,6 +6,7 @@ progress move together; else in a SQLite file beside it, written after the rows.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final, Protocol, Self
 
 from mnemolog.projections.progress import Progress
@@ -31,7 +32,11 @@ class ParkedRecord:
 
 @dataclass(frozen=True, slots=True)
 class ParkedSummary:
-    """What is told of a parked event, without its bytes."""
+    """What is told of a parked event, without its bytes.
+
+    `waiting` are the later ones of its key that wait behind it. It and `recorded_at` are told
+    where lists are made.
+    """
 
     position: Position
     key: str
@@ -40,6 +45,8 @@ class ParkedSummary:
     reason: str
     newer: bool
     behind: bool
+    recorded_at: datetime | None = None
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,9 @@ CREATE TABLE IF NOT EXISTS parked (
     behind INTEGER NOT NULL, PRIMARY KEY (partition, "offset"));
 """
 
+FIRST: Final = Position(-1, -1)  # before all places
 _RECORD: Final = 'partition, "offset", recorded_at, key, value, headers, reason'
+_PARKED: Final = f"{_RECORD}, ordering_key, identity, event_type, newer, behind"
 _SUMMARY: Final = 'partition, "offset", ordering_key, identity, event_type, reason, newer, behind'
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -109,21 +111,17 @@ class SQLiteLedger:
     def parked(self) -> list[ParkedRecord]:
         """Return what is parked, by partition and offset."""
         rows = self._connection.execute(
-            f"SELECT {_RECORD}, ordering_key, identity, event_type, newer, behind"  # noqa: S608
-            ' FROM parked ORDER BY partition, "offset"'
+            f'SELECT {_PARKED} FROM parked ORDER BY partition, "offset"'  # noqa: S608 - ours
         )
-        return [
-            ParkedRecord(
-                _record(row),
-                row[7],
-                row[8],
-                row[9],
-                row[6],
-                newer=bool(row[10]),
-                behind=bool(row[11]),
-            )
-            for row in rows
-        ]
+        return [_parked(row) for row in rows]
+
+    def whole(self, position: Position) -> ParkedRecord | None:
+        """Return what is parked at *position*, or None."""
+        row = self._connection.execute(
+            f'SELECT {_PARKED} FROM parked WHERE partition = ? AND "offset" = ?',  # noqa: S608 - ours
+            position,
+        ).fetchone()
+        return None if row is None else _parked(row)
 
     def parked_at(self, positions: Iterable[Position]) -> list[ParkedSummary]:
         """Return what is parked at one of *positions*; what else is parked is not looked at."""
@@ -145,11 +143,12 @@ class SQLiteLedger:
         )
         return [_summary(row) for row in rows]
 
-    def foreign(self, *, records_max: int) -> list[ForeignRecord]:
-        """Return the first foreign records, by partition and offset."""
+    def foreign(self, *, records_max: int, after: Position = FIRST) -> list[ForeignRecord]:
+        """Return the first foreign records behind *after*, by partition and offset."""
         rows = self._connection.execute(
-            f'SELECT {_RECORD} FROM foreign_records ORDER BY partition, "offset" LIMIT ?',  # noqa: S608
-            [records_max],
+            f'SELECT {_RECORD} FROM foreign_records WHERE (partition, "offset") > (?, ?)'  # noqa: S608
+            ' ORDER BY partition, "offset" LIMIT ?',
+            (*after, records_max),
         )
         return [ForeignRecord(_record(row), row[6]) for row in rows]
 
@@ -229,6 +228,13 @@ def _record_row(record: LogRecord) -> tuple[Any, ...]:
     headers = json.dumps([[name, None if v is None else v.hex()] for name, v in record.headers])
     moment = microseconds(record.recorded_at)
     return record.partition, record.offset, moment, record.key, record.value, headers
+
+
+def _parked(row: Sequence[Any]) -> ParkedRecord:
+    key, identity, event_type, newer, behind = row[7:]
+    return ParkedRecord(
+        _record(row), key, identity, event_type, row[6], newer=bool(newer), behind=bool(behind)
+    )
 
 
 def _summary(row: Sequence[Any]) -> ParkedSummary:

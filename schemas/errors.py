@@ -175,7 +175,7 @@ class Parked(MnemologError):
     """An event could not be applied, and its key's later events wait behind it."""
 
     code = "parked"
-    hint = "`mnemolog doctor` lists what is parked, with each reason and identity."
+    hint = "`mnemolog parked list` shows what is parked, with each reason and what to do."
 
     def __init__(self, projection: str, *, partition: int, offset: int, reason: str) -> None:
         self.projection = projection

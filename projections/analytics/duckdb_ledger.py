@@ -5,6 +5,7 @@ No primary keys: what is new is found by an anti-join before anything is inserte
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -135,7 +136,10 @@ class DuckDBLedger:
         """Return the first that are parked by their own fault, and the last parked, by position."""
         rows = self._rows(
             "SELECT log_partition, log_offset, ordering_key, identity, event_type, reason,"
-            " newer, behind FROM ledger.parked WHERE (log_partition, log_offset) IN ("
+            " newer, behind, recorded_at, CASE WHEN behind THEN 0 ELSE of_key - 1 END"
+            " FROM ledger.parked JOIN (SELECT ordering_key AS of, count(*) AS of_key"
+            "  FROM ledger.parked GROUP BY ALL) ON ordering_key = of"
+            " WHERE (log_partition, log_offset) IN ("
             " (SELECT (log_partition, log_offset) FROM ledger.parked WHERE NOT behind"
             "  ORDER BY log_partition, log_offset LIMIT ?) UNION ALL"
             " (SELECT (log_partition, log_offset) FROM ledger.parked"
@@ -143,7 +147,14 @@ class DuckDBLedger:
             ") ORDER BY log_partition, log_offset",
             [first_max, last_max],
         )
-        return [ParkedSummary(Position(row[0], row[1]), *row[2:]) for row in rows]
+        return [
+            replace(
+                ParkedSummary(Position(row[0], row[1]), *row[2:8]),
+                recorded_at=_moment(row[8]),
+                waiting=row[9],
+            )
+            for row in rows
+        ]
 
     def foreign(self, *, records_max: int) -> list[ForeignRecord]:
         """Return the first foreign records, by partition and offset."""
@@ -279,5 +290,8 @@ def _record(row: Sequence[Any]) -> LogRecord:
         (name, None if value is None else bytes.fromhex(value))
         for name, value in json.loads(row[5])
     )
-    recorded_at = _EPOCH + timedelta(microseconds=row[2])
-    return LogRecord(row[0], row[1], recorded_at, row[3], row[4], headers)
+    return LogRecord(row[0], row[1], _moment(row[2]), row[3], row[4], headers)
+
+
+def _moment(since_epoch: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=since_epoch)

@@ -12,8 +12,9 @@ may wait for. How many there are is exact.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from mnemolog.projections.generations import write_whole
 from mnemolog.projections.ledger import Entries, ParkedSummary
@@ -49,7 +50,8 @@ def write_set_aside(generation: Path, ledger: _Ledger) -> None:
     """Tell in the folder *generation* what its *ledger* says; does nothing if it is told."""
     parked = ledger.parked_summaries(first_max=FIRST_MAX, last_max=LAST_MAX)
     told = [asdict(replace(one, reason=one.reason[:REASON_CHARS_MAX])) for one in parked]
-    content = json.dumps({"counts": dict(ledger.counts()), "parked": told}, indent=1).encode()
+    document = {"counts": dict(ledger.counts()), "parked": told}
+    content = json.dumps(document, indent=1, default=datetime.isoformat).encode()
     path = generation / FILE
     if not path.exists() or path.read_bytes() != content:
         write_whole(path, content)
@@ -63,12 +65,20 @@ def read_set_aside(generation: Path) -> SetAside:
     path = generation / FILE
     try:
         document = json.loads(path.read_bytes())
-        parked = (
-            ParkedSummary(**{**one, "position": Position(*one["position"])})
-            for one in document["parked"]
-        )
+        parked = map(_summary, document["parked"])
         return SetAside(document["counts"], tuple(parked))
     except FileNotFoundError:
         return SetAside()
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise Damaged(str(path), str(error)) from error
+
+
+def _summary(told: dict[str, Any]) -> ParkedSummary:
+    moment = told.get("recorded_at")  # none in what former releases told
+    return ParkedSummary(
+        **{
+            **told,
+            "position": Position(*told["position"]),
+            "recorded_at": None if moment is None else datetime.fromisoformat(moment),
+        }
+    )

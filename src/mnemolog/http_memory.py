@@ -115,8 +115,9 @@ _events: Final = _reads(Sequence[EventTold], lambda told: [event_of(one) for one
 class HttpMemory(Memory):
     """A tenant's memory behind a service: `Memory("http://host:port", key=...)` makes it.
 
-    The service's settings and the key's tenant hold. sql, rebuild, verify, digests, export and
-    import_histories raise NotServed. Any thread may use it.
+    The service's settings and the key's tenant hold. sql, rebuild, verify, digests, export,
+    import_histories and the verbs of what is parked or foreign raise NotServed. Any thread may
+    use it.
     """
 
     def __init__(
@@ -186,6 +187,12 @@ class HttpMemory(Memory):
     sql = _not_served(Memory.sql)
     rebuild = _not_served(Memory.rebuild)
     verify = _not_served(Memory.verify)
+    parked = _not_served(Memory.parked)
+    parked_event = _not_served(Memory.parked_event)
+    retry = _not_served(Memory.retry)
+    skip = _not_served(Memory.skip)
+    foreign = _not_served(Memory.foreign)
+    foreign_record = _not_served(Memory.foreign_record)
     digests = _not_served(Memory.digests)
     export = _not_served(Memory.export)
     import_histories = _not_served(Memory.import_histories)

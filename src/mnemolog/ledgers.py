@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -10,12 +11,13 @@ from mnemolog.engine import Engine
 from mnemolog.projections.analytics.set_aside import SetAside, read_set_aside
 from mnemolog.projections.checkpoints.times import Jump, jumps, places_of
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.projections.ledger import ForeignRecord, ParkedSummary, Repeat
+from mnemolog.projections.ledger import ForeignRecord, ParkedRecord, ParkedSummary, Repeat
 from mnemolog.projections.memories.drawn import Named, drawn_from
 from mnemolog.projections.memories.state_schema import OUTSTANDING
 from mnemolog.projections.memories.upkeep import Upkeep, upkeep_in
 from mnemolog.projections.memories.vector_state import VectorState
-from mnemolog.projections.sqlite_ledger import SQLiteLedger
+from mnemolog.projections.parked_pages import parked_page
+from mnemolog.projections.sqlite_ledger import FIRST, SQLiteLedger
 from mnemolog.projections.sqlite_store import open_store, speaking_of
 from mnemolog.schemas.errors import StoreUnavailable
 from mnemolog.schemas.positions import Position
@@ -72,11 +74,18 @@ def first_parked_in(engine: Engine, name: str, *, events_max: int) -> list[Parke
     )
 
 
-def foreign_in(engine: Engine, name: str, *, records_max: int) -> list[ForeignRecord]:
-    """Return the first records that are no events of this log; analytics only counts its own."""
-    return _ask(
-        engine, name, lambda state: SQLiteLedger(state).foreign(records_max=records_max), []
-    )
+def foreign_in(
+    engine: Engine, name: str, *, records_max: int, after: Position = FIRST
+) -> list[ForeignRecord]:
+    """Return the first records behind *after* that are no events of this log.
+
+    Analytics only counts its own.
+    """
+
+    def page(state: sqlite3.Connection) -> list[ForeignRecord]:
+        return SQLiteLedger(state).foreign(records_max=records_max, after=after)
+
+    return _ask(engine, name, page, [])
 
 
 def repeats_in(engine: Engine, name: str, *, repeats_max: int) -> list[Repeat]:
@@ -136,6 +145,33 @@ def _last_applied(state: sqlite3.Connection) -> dict[int, tuple[int, str]]:
 def index_upkeep(engine: Engine) -> Upkeep:
     """Return how the memories' index was looked after."""
     return _ask(engine, MEMORIES, upkeep_in, Upkeep())
+
+
+def parked_in(
+    engine: Engine, name: str, *, after: Position, key: str | None, followers: bool, events_max: int
+) -> list[ParkedSummary]:
+    """Return the first that *name* has parked behind the place *after*; see `parked_page`.
+
+    Of analytics: among what `set_aside` has.
+    """
+    if name != ANALYTICS:
+        page = partial(
+            parked_page, after=after, key=key, followers=followers, events_max=events_max
+        )
+        return _ask(engine, name, page, [])
+    found = [
+        one
+        for one in _set_aside(engine).parked
+        if one.position > after and key in {None, one.key} and (followers or not one.behind)
+    ]
+    return found[:events_max]
+
+
+def parked_whole(engine: Engine, name: str, position: Position) -> ParkedRecord | None:
+    """Return what *name* has parked at *position*, whole, or None; of analytics always None."""
+    if name == ANALYTICS:
+        return None
+    return _ask(engine, name, lambda state: SQLiteLedger(state).whole(position), None)
 
 
 def _set_aside(engine: Engine) -> SetAside:

@@ -39,7 +39,7 @@ def rebuild(engine: Engine, names: Iterable[str], *, tell: Tell) -> list[Rebuilt
     the difference is in the answer. Raises LeaseHeld if another process keeps this folder,
     Parked, HistoryLost, StoreUnavailable, NoRoom on a disk that is too full.
     """
-    dispatcher = _owned(engine)
+    dispatcher = owned(engine)
     every = engine.kinds()
     with engine.maintaining:
         return [_rebuild(engine, dispatcher, every[name], tell=tell) for name in checked(names)]
@@ -50,7 +50,7 @@ def verify(engine: Engine, names: Iterable[str], *, tell: Tell) -> list[Comparis
 
     Raises as `rebuild` does.
     """
-    dispatcher = _owned(engine)
+    dispatcher = owned(engine)
     every = engine.kinds()
     with engine.maintaining:
         return [_verify(engine, dispatcher, every[name], tell=tell) for name in checked(names)]
@@ -58,7 +58,7 @@ def verify(engine: Engine, names: Iterable[str], *, tell: Tell) -> list[Comparis
 
 def digests(engine: Engine, names: Iterable[str] = NAMES) -> Mapping[str, str]:
     """Return the content digests of what serves, at the log's end as of now."""
-    dispatcher = _owned(engine)
+    dispatcher = owned(engine)
     with dispatcher.paused() as projector:
         projector.catch_up(engine.log.ends())
         return {
@@ -79,7 +79,8 @@ def checked(names: Iterable[str]) -> list[str]:
     return wanted
 
 
-def _owned(engine: Engine) -> Dispatcher:
+def owned(engine: Engine) -> Dispatcher:
+    """Return the dispatcher of this process; raises LeaseHeld if another keeps the folder."""
     engine.take_over()
     if engine.dispatcher is None:
         path = engine.folder / LEASE_FILE

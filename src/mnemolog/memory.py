@@ -19,6 +19,7 @@ from mnemolog.http_door import Door
 from mnemolog.ledgers import drawn_from_what_is
 from mnemolog.letting_go import let_go
 from mnemolog.maintaining import Rebuilt, checked, digests, rebuild, verify
+from mnemolog.parking import Parking
 from mnemolog.projections.memories.drawn import Named
 from mnemolog.readers import Readers
 from mnemolog.recording import Recorder
@@ -50,7 +51,7 @@ def _silent(_: Stage) -> None:
     """Tell nobody how far it is."""
 
 
-class Memory(Door, Saving, Writer, Finder, Histories):
+class Memory(Door, Saving, Parking, Writer, Finder, Histories):
     """An agent's memory: append what happens, recall what matters, resume, ask, rebuild.
 
     *data* is a folder, or ":memory:" for one that ends with the process. *log* is

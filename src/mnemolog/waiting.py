@@ -48,12 +48,12 @@ def wait_for(
         tell(time.monotonic() - began)
         return all(_covers(engine, name, token, vectors=vectors) for name in names)
 
-    _until(engine, is_there, what=f"applying {token}", timeout_seconds=timeout_seconds)
+    until(engine, is_there, what=f"applying {token}", timeout_seconds=timeout_seconds)
     for name in names:
         _raise_if_parked(engine, name, token)
 
 
-def _until(engine: Engine, is_so: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:
+def until(engine: Engine, is_so: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:
     """Return once *is_so*; raises TimedOut with *what*, or what stopped the dispatcher."""
     deadline = time.monotonic() + timeout_seconds
     while (dispatcher := engine.dispatcher) is None:

@@ -12,8 +12,10 @@ import typer
 from mnemolog.cli import (
     asking,
     exporting,
+    foreign,
     getting,
     keeping,
+    parking,
     serving,
     showing,
     topics,
@@ -48,7 +50,19 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for group in (writing, asking, getting, showing, exporting, keeping, topics, working, serving):
+for group in (
+    writing,
+    asking,
+    getting,
+    showing,
+    exporting,
+    keeping,
+    parking,
+    foreign,
+    topics,
+    working,
+    serving,
+):
     group.add_to(app)
 
 

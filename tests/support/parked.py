@@ -1,0 +1,17 @@
+"""A fault to inject: a fold that fails on an event of this text, and on no other."""
+
+from typing import Any, Final
+
+FAULT: Final = "the fault is here"
+
+
+def failing(monkeypatch: Any, module: Any, name: str) -> None:
+    """Let *name* of *module*, which folds an event, fail on what says `FAULT`."""
+    whole = getattr(module, name)
+
+    def failing_fold(recorded: Any, *more: Any) -> Any:
+        if getattr(recorded.event, "text", None) == FAULT:
+            raise ValueError(FAULT)
+        return whole(recorded, *more)
+
+    monkeypatch.setattr(module, name, failing_fold)
