@@ -136,7 +136,7 @@ class Dispatcher:
         with self._moved:
             self._moved.notify_all()
 
-    def _acquired_turn(self) -> "threading._RLock":
+    def _acquired_turn(self) -> "threading.RLock":
         """Wait for the turn, which may be another one by then, and return it."""
         while True:
             turn = self._turn
@@ -168,9 +168,14 @@ class Dispatcher:
                 self._moved.wait(min(left, IDLE_SECONDS_MAX))
 
     @property
+    def held_up_by(self) -> MnemologError | None:
+        """What keeps rows from being applied and is tried again at this moment, if anything."""
+        return self._projector.trouble or self._turns.error
+
+    @property
     def trouble(self) -> MnemologError | None:
-        """What is being tried again at this moment, if anything."""
-        return self._projector.trouble or self._turns.error or self._follow_ups.error
+        """What is being tried again at this moment, if anything, of what follows the rows, too."""
+        return self.held_up_by or self._follow_ups.error
 
     @property
     def reached(self) -> Mapping[str, Mapping[int, int]]:

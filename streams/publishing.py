@@ -23,6 +23,7 @@ from mnemolog.schemas.records import NewRecord
 from mnemolog.schemas.times import instant
 from mnemolog.streams.blobs import BlobStore
 from mnemolog.streams.log import APPEND_RECORDS_MAX, APPEND_SECONDS_MAX, Log
+from mnemolog.streams.tally import Count
 
 Moment = tuple[datetime, bool]  # in UTC, and whether its zone was assumed
 Blobs = Mapping[str, bytes]  # by their digests
@@ -75,7 +76,7 @@ class Appended:
 
 
 class Publisher:
-    """Appends events to one log."""
+    """Appends events to one log; `appended` counts those that it acknowledged."""
 
     def __init__(
         self,
@@ -96,6 +97,7 @@ class Publisher:
         self._new_id = new_id
         self._blobs = blobs
         self._sizes = sizes
+        self.appended = Count()
 
     def append(
         self, drafts: Sequence[Draft], *, timeout_seconds: float = APPEND_SECONDS_MAX
@@ -134,6 +136,7 @@ class Publisher:
         if not records:
             return []
         positions = self._log.append(records, timeout_seconds=timeout_seconds)  # 3
+        self.appended.add(len(positions))
         return [
             Appended(envelope.id, record.identity, event.event_type, position)
             for (event, envelope), record, position in zip(built, records, positions, strict=True)

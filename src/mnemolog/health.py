@@ -134,15 +134,13 @@ def _has_moved(before: Sample, after: Sample) -> bool:
     return dict(before.next_to_apply) != dict(after.next_to_apply)
 
 
-def moving(
-    name: str, track: Track, *, now: float, bounds: Bounds, trouble: str | None = None
-) -> Verdict:
-    """Say whether the projection *name* moves.
+def moving(name: str, track: Track, *, bounds: Bounds, trouble: str | None = None) -> Verdict:
+    """Say whether the projection *name* moves, as of its last sample: who samples may be late.
 
     With a *trouble* that is known and tried again it is degraded at most: to start anew does not
     help, and `behind` tells when it has lasted too long.
     """
-    still = track.still_seconds(now)
+    still = track.still_seconds(track.last.at_seconds)
     level = _level(still, bounds.still_seconds)
     waiting = f"{track.last.lag_events} events wait"
     if trouble is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from mnemolog import watch_settings
 from mnemolog.projections.room import REFUSE_SHARE, WARN_SHARE
 from mnemolog.schemas.cutting import DATA_URI_BYTES_MAX, TEXT_BYTES_MAX, Sizes
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting
@@ -60,6 +61,7 @@ KNOWN: Final[Mapping[str, tuple[str, str, str]]] = {
         str(round(100 * REFUSE_SHARE)),
         "used, from which on rebuilds and maintenance refuse; appends go on",
     ),
+    **watch_settings.KNOWN,
     "kafka_security_protocol": (
         "MNEMOLOG_KAFKA_SECURITY_PROTOCOL",
         "PLAINTEXT",
@@ -188,6 +190,11 @@ class Settings:
         protocol = found.pop(f"{_KAFKA}security_protocol")
         return Security(protocol, **{name.removeprefix(_KAFKA): found[name] for name in found})
 
+    @property
+    def watching(self) -> watch_settings.Watching:
+        """What whoever watches this tenant is to do."""
+        return watch_settings.Watching.of(self.__getitem__)
+
     def tenant_folder(self, data: Path) -> Path:
         """Return the tenant's folder below *data*."""
         return data / encoded_name(self.tenant)
@@ -211,6 +218,7 @@ class Settings:
         self.security.check()
         for name in ("disk_warn_percent", "disk_refuse_percent"):
             self._check_number(name, least=1, most=100)
+        watch_settings.check(self.__getitem__)
         for name in ("blobs", "processors", "record_recalls"):
             if self[name] not in {"yes", "no"}:
                 raise InvalidSetting(name, self[name], "yes or no")
