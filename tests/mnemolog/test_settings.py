@@ -40,12 +40,6 @@ def test_what_nobody_set_has_its_default():
         "probe_seconds": "300",
         "retired_days": "7",
         "health_listen": "",
-        "lag_seconds_max": "60",
-        "still_seconds_max": "120",
-        "probe_file": "",
-        "probe_seconds": "300",
-        "retired_days": "7",
-        "health_listen": "",
         "kafka_security_protocol": "PLAINTEXT",
         **dict.fromkeys(UNSET, ""),
     }
