@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from mnemolog.doctor.finding import Finding, Repair
@@ -69,7 +70,7 @@ def _ours(engine: Engine) -> Iterator[Ours]:
     applied_to = applied(engine, CHECKPOINTS)
     places = places_of_types(engine, _TYPES)
     known = (engine.log.at(position) for position in places)
-    for record in (*known, *_behind(engine, applied_to)):
+    for record in chain(known, _behind(engine, applied_to)):
         item = None if record is None else engine.codec.decode(record)
         if isinstance(item, Ours):
             yield item
