@@ -13,7 +13,7 @@ NAME: Final = "clock"
 TOLERANCE: Final = timedelta(minutes=5)
 SET_THE_CLOCK: Final = (
     "Let the machine's clock be set over the network. Order is by position, so nothing is lost or"
-    " out of order; only known_at by a time is blurred there, and not by partition and offset."
+    " out of order; only the times of these records are not to be trusted."
 )
 
 
