@@ -29,6 +29,17 @@ class Counted:
     readers_replaced: int = 0  # by the client itself, where it gave nothing of what there was
     tally: "Tally | None" = None  # the dispatcher's, where this process keeps the projections
 
+    @property
+    def applied(self) -> int:
+        """How many records were read and applied."""
+        return 0 if self.tally is None else self.tally.records.value
+
+    @property
+    def stalls(self) -> int:
+        """How many readers stood still and were replaced."""
+        own = 0 if self.tally is None else self.tally.recreated.value
+        return own + self.readers_replaced
+
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:

@@ -80,6 +80,11 @@ class Tending:
         self._thread.start()
 
     @property
+    def engine(self) -> Engine | None:
+        """What it keeps the projections with at this moment; any thread may look at it."""
+        return self._engine
+
+    @property
     def is_owned(self) -> bool:
         """Whether this worker is the one of its group that owns the tenant."""
         return self._owned

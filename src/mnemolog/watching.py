@@ -103,6 +103,13 @@ class Watch:
         """Say whether one may ask: all are open, their logs answer, none is too far behind."""
         return self._told("open", "behind", "moving")
 
+    def metrics(self, *tenants: str) -> bytes:
+        """Return what Prometheus reads, of *tenants* alone if any are named."""
+        from mnemolog.metrics import rendered  # noqa: PLC0415 - its client is slow to load
+
+        seen = [one for name, one in self.pictures.items() if not tenants or name in tenants]
+        return rendered(seen, look_age_seconds=self._clock() - self._looked_at)
+
     def _told(self, *questions: Question) -> Told:
         every = [v for one in self.pictures.values() for v in one.health.verdicts]
         asked = [v for v in every if v.question in questions]

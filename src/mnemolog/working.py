@@ -8,11 +8,14 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 import structlog
 
+from mnemolog.health_listener import watched
 from mnemolog.processors import hosted
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.settings import TENANT_DEFAULT, Settings
@@ -20,7 +23,9 @@ from mnemolog.streams.brokers import Brokers
 from mnemolog.streams.kafka_tenants import GROUP, KafkaTenants
 from mnemolog.streams.log import tenant_of, topic_of
 from mnemolog.streams.opening import brokers_of
+from mnemolog.tenant_watch import Subject
 from mnemolog.tending import Attend, Tending
+from mnemolog.watching import Watch
 
 if TYPE_CHECKING:
     from mnemolog.streams.app import WorkerApp
@@ -40,6 +45,7 @@ class Wanted:
     embedder: str | None = None
     tenants: tuple[str, ...] = ()  # none: all that there are
     replica: bool = False
+    health_listen: str | None = None  # host:port; see the setting
 
     @property
     def brokers(self) -> Brokers:
@@ -50,7 +56,13 @@ class Wanted:
 
     def settings(self, tenant: str) -> Settings:
         """Return the settings of one tenant. Raises InvalidSetting."""
-        return Settings.resolve(data=self.data, log=self.log, tenant=tenant, embedder=self.embedder)
+        return Settings.resolve(
+            data=self.data,
+            log=self.log,
+            tenant=tenant,
+            embedder=self.embedder,
+            health_listen=self.health_listen,
+        )
 
 
 class Worker:
@@ -76,6 +88,19 @@ class Worker:
         """What it keeps, by topic: what it owns and, as a replica, what others own."""
         with self._lock:
             return dict(self._tended)
+
+    def tenants(self) -> list[str]:
+        """Return whom it keeps."""
+        return [tending.tenant for tending in self.tended.values()]
+
+    @contextmanager
+    def using(self, tenant: str) -> Iterator[Subject]:
+        """Give one of them to who watches; it may be let go of meanwhile."""
+        found = self.tended.get(topic_of(tenant))
+        if found is None:
+            yield Subject(tenant, None)
+        else:
+            yield Subject(tenant, found.engine, found.stopped_by)
 
     def topics(self) -> frozenset[str]:
         """Return the topics that this worker would own, of those that the brokers have."""
@@ -170,7 +195,11 @@ class Worker:
 
 def work(wanted: Wanted, *, group: str | None = None, attend: Attend = hosted) -> None:
     """Be a worker until SIGTERM or SIGINT, then let go of everything. Raises InvalidSetting."""
-    with Worker(wanted, attend=attend) as worker:
+    watching = wanted.settings(TENANT_DEFAULT).watching
+    with (
+        Worker(wanted, attend=attend) as worker,
+        watched(Watch(worker, watching), watching, by_default=True),
+    ):
         asyncio.run(_work(worker, wanted, group))
 
 
@@ -197,5 +226,9 @@ def app_of_environment() -> "WorkerApp":
     worker = Worker(wanted)
     group = os.environ.get(GROUP_VARIABLE) or GROUP
     made = app.WorkerApp(worker, brokers=wanted.brokers, group=group)
-    made.on_before_shutdown.connect(lambda *_, **__: worker.close())
+    last = ExitStack()
+    last.callback(worker.close)
+    watching = settings.watching
+    last.enter_context(watched(Watch(worker, watching), watching, by_default=True))
+    made.on_before_shutdown.connect(lambda *_, **__: last.close())
     return made

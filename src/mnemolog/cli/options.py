@@ -49,6 +49,15 @@ WorkerGroup = Annotated[
         show_default="mnemolog-worker",
     ),
 ]
+HealthListen = Annotated[
+    str | None,
+    typer.Option(
+        "--health-listen",
+        metavar="HOST:PORT",
+        envvar="MNEMOLOG_HEALTH_LISTEN",
+        help="Where /healthz, /readyz and /metrics are told without a key; no: nowhere.",
+    ),
+]
 NoWait = Annotated[
     bool,
     typer.Option("--no-wait", help="Return after the log's acknowledgement."),

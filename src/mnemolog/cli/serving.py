@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemolog.cli.options import AsJSON, Data, EmbedderName, LogURL, Tenant
+from mnemolog.cli.options import AsJSON, Data, EmbedderName, HealthListen, LogURL, Tenant
 from mnemolog.cli.output import note, say, say_json, say_table
 
 KeysFile = Annotated[
@@ -48,6 +48,7 @@ def serve(
     log: LogURL = None,
     tenant: Tenant = None,
     embedder: EmbedderName = None,
+    health_listen: HealthListen = None,
 ) -> None:
     """Serve HTTP until SIGTERM or Ctrl-C: append, recall, get, why, resume; docs/service.md tells.
 
@@ -62,7 +63,9 @@ def serve(
     from mnemolog.settings import Settings  # noqa: PLC0415
 
     set_up_logging(level="info")
-    settings = Settings.resolve(data=data, log=log, tenant=tenant, embedder=embedder)
+    settings = Settings.resolve(
+        data=data, log=log, tenant=tenant, embedder=embedder, health_listen=health_listen
+    )
     wanted = Wanted(settings=settings, host=host, port=port, keys=keys_file)
     run(wanted, tell=lambda address: say(f"listening at {address}"))
 

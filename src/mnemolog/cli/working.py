@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnemolog.cli.options import Data, EmbedderName, LogURL, WorkerGroup
+from mnemolog.cli.options import Data, EmbedderName, HealthListen, LogURL, WorkerGroup
 
 
 def add_to(app: typer.Typer) -> None:
@@ -26,6 +26,7 @@ def worker(
         typer.Option("--replica", help="Keep copies of what other workers own, too."),
     ] = False,
     group: WorkerGroup = None,
+    health_listen: HealthListen = None,
 ) -> None:
     """Keep the projections of tenants whose logs are on Kafka, until SIGTERM or Ctrl-C.
 
@@ -37,6 +38,11 @@ def worker(
 
     set_up_logging(level="info")
     wanted = Wanted(
-        log=log or "", data=data, embedder=embedder, tenants=tuple(tenants or ()), replica=replica
+        log=log or "",
+        data=data,
+        embedder=embedder,
+        tenants=tuple(tenants or ()),
+        replica=replica,
+        health_listen=health_listen,
     )
     work(wanted, group=group)

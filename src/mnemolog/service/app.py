@@ -7,12 +7,21 @@ from typing import Any, Final
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.responses import PlainTextResponse
 from pydantic.json_schema import models_json_schema
 
 from mnemolog.http_errors import NoSuchEndpoint
 from mnemolog.schemas.errors import MnemologError
 from mnemolog.service import asking_routes, writing_routes
-from mnemolog.service.answers import PROBLEMS, Problem, answer, problem, service_of, unusable
+from mnemolog.service.answers import (
+    PROBLEMS,
+    Admin,
+    Problem,
+    answer,
+    problem,
+    service_of,
+    unusable,
+)
 from mnemolog.service.asked import EventBody, EventsBody, ForgetBody, RecallBody, SavingBody
 from mnemolog.service.bounds import Bounds
 from mnemolog.service.core import Service
@@ -40,16 +49,30 @@ health = APIRouter(tags=["health"], responses=PROBLEMS)
 
 
 @health.get("/healthz", response_model=dict[str, str], operation_id="healthz")
-async def healthz() -> Response:
-    """Say that the process lives."""
+async def healthz(request: Request) -> Response:
+    """Say that the process lives, and that nothing stands still in it which a restart may mend."""
+    service_of(request).check_alive()
     return answer(dict[str, str], {"status": "alive"})
 
 
 @health.get("/readyz", response_model=dict[str, str], operation_id="readyz")
 async def readyz(request: Request) -> Response:
-    """Say that the logs of the tenants that are open answer."""
+    """Say that one may ask: open tenants' logs answer, their projections are not far behind."""
     await service_of(request).check_ready()
     return answer(dict[str, str], {"status": "ready"})
+
+
+@health.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"description": "Metrics in Prometheus's text format, version 0.0.4."}},
+    operation_id="metrics",
+)
+async def metrics(request: Request, caller: Admin) -> Response:
+    """Return the metrics of the caller's tenant, and of no other."""
+    from mnemolog.metrics import CONTENT_TYPE  # noqa: PLC0415 - its client is slow to load
+
+    return Response(service_of(request).metrics(caller), media_type=CONTENT_TYPE)
 
 
 def application(service: Service) -> FastAPI:

@@ -1,8 +1,8 @@
 """What every endpoint works with: who asks, the tenant's memory, and threads for what blocks."""
 
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -10,13 +10,16 @@ from typing import Final, TypeVar
 from mnemolog.http_errors import Refused, UnknownKey
 from mnemolog.http_wire import RIGHTS, TOKEN_HEADER, Right
 from mnemolog.memory import Memory
-from mnemolog.schemas.errors import InvalidSetting, MnemologError
+from mnemolog.schemas.errors import InvalidSetting, MnemologError, StoreUnavailable
 from mnemolog.schemas.positions import Token
 from mnemolog.service.keys import Keys
 from mnemolog.service.lanes import Lane
 from mnemolog.service.limits import Limits
 from mnemolog.service.tenants import Tenants
+from mnemolog.tenant_watch import Subject
 from mnemolog.waiting import ROWS
+from mnemolog.watch_settings import Watching
+from mnemolog.watching import Told, Watch
 
 R = TypeVar("R")
 Opens = Callable[[str], Memory]
@@ -36,11 +39,19 @@ class Service:
     """One service: its tenants, its keys, its threads. For one event loop."""
 
     def __init__(
-        self, opens: Opens, *, tenant: str, keys: Path | None, limits: Limits | None = None
+        self,
+        opens: Opens,
+        *,
+        tenant: str,
+        keys: Path | None,
+        limits: Limits | None = None,
+        watching: Watching | None = None,
     ) -> None:
         """Open memories with *opens*. Without *keys* everyone is *tenant*, with every right."""
         self.limits = limits or Limits()
         self.tenants = Tenants(opens, open_max=self.limits.tenants)
+        self.watching = watching or Watching()
+        self.watch = Watch(_Subjects(self.tenants), self.watching)
         self._tenant = tenant
         self._keys = None if keys is None else Keys(keys)
         self._appends = self._lane("append", self.limits.appends_at_once)
@@ -97,18 +108,32 @@ class Service:
 
         await self._waits.run(lambda: self._called(caller, wait))
 
+    def check_alive(self) -> None:
+        """Raise StoreUnavailable where something stands still that a restart may mend."""
+        _check(self.watch.alive())
+
     async def check_ready(self) -> None:
-        """Raise as the log of an open tenant does that can't be read."""
+        """Raise as the log of an open tenant does that can't be read, or StoreUnavailable.
+
+        That is where projections of an open tenant stand still, or are too far behind.
+        """
         for tenant in self.tenants.opened():
             await self.ask(Caller(tenant, RIGHTS), lambda memory: memory.end())
+        _check(self.watch.ready())
+
+    def metrics(self, caller: Caller) -> bytes:
+        """Return what Prometheus reads of the tenant of *caller*: of no other, whoever asks."""
+        return self.watch.metrics(caller.tenant)
 
     def start(self) -> None:
-        """Open the one tenant of a service without keys: its first question shall not wait."""
+        """Watch, and open the one tenant of a service without keys: no question shall wait."""
+        self.watch.start()
         if self._keys is None:
             threading.Thread(target=self._warm, name="mnemolog-warm", daemon=True).start()
 
     def close(self) -> None:
         """Let what runs end, and close every memory. Harmless twice."""
+        self.watch.stop()
         for lane in (self._appends, self._asks, self._waits):
             lane.close()
         self.tenants.close()
@@ -129,6 +154,26 @@ class Service:
     def _called(self, caller: Caller, call: Callable[[Memory], R]) -> R:
         with self.tenants.using(caller.tenant) as memory:
             return call(memory)
+
+
+class _Subjects:
+    """What a service has open, for who watches."""
+
+    def __init__(self, tenants: Tenants) -> None:
+        self.tenants = tenants.opened
+        self._tenants = tenants
+
+    @contextmanager
+    def using(self, tenant: str) -> Iterator[Subject]:
+        """Give a tenant, which stays open meanwhile."""
+        with self._tenants.if_open(tenant) as memory:
+            yield Subject(tenant, None if memory is None else memory.engine)
+
+
+def _check(told: Told) -> None:
+    if not told.is_well:
+        hint = "`mnemolog status` and the service's log say more."
+        raise StoreUnavailable("projections", "; ".join(told.details), hint=hint)
 
 
 def token_of(text: str) -> Token:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import structlog
 import uvicorn
 
+from mnemolog.health_listener import told
 from mnemolog.memory import Memory
 from mnemolog.schemas.errors import InvalidSetting, StoreUnavailable
 from mnemolog.service.app import bounded
@@ -56,7 +57,10 @@ def serve(wanted: Wanted, *, tell: Callable[[str], None] = lambda _: None) -> No
     Raises InvalidSetting for a place where it may not listen, StoreUnavailable where it can't.
     """
     service = service_for(wanted)
-    with closing(listening(wanted.host, wanted.port)) as bound:
+    with (
+        closing(listening(wanted.host, wanted.port)) as bound,
+        told(service.watch, service.watching, by_default=False),
+    ):
         address = _address(bound)
         config = uvicorn.Config(
             bounded(service),
@@ -86,7 +90,12 @@ def service_for(wanted: Wanted) -> Service:
     check_place(wanted.host, wanted.port, has_keys=bool(keys))
     if path is not None and path.exists():
         _log.info("keys are read", path=str(path), keys=len(keys))
-    return Service(_opener(settings), tenant=settings.tenant, keys=path if has_keys else None)
+    return Service(
+        _opener(settings),
+        tenant=settings.tenant,
+        keys=path if has_keys else None,
+        watching=settings.watching,
+    )
 
 
 def check_place(host: str, port: int, *, has_keys: bool) -> None:

@@ -47,6 +47,20 @@ class Tenants:
             with self._lock:
                 one.users -= 1
 
+    @contextmanager
+    def if_open(self, tenant: str) -> Iterator[Memory | None]:
+        """Give the memory of *tenant* if it is open; that it is looked at is no use of it."""
+        with self._lock:
+            one = self._known.get(tenant)
+            if one is not None:
+                one.users += 1
+        try:
+            yield None if one is None else one.memory
+        finally:
+            if one is not None:
+                with self._lock:
+                    one.users -= 1
+
     def opened(self) -> list[str]:
         """Return the tenants that are open now."""
         with self._lock:
