@@ -30,10 +30,12 @@ from mnemolog.error_log import FILE, FORMER_FILE, last_errors
 from mnemolog.folder import FORMAT_FILE, LOG_FOLDER
 from mnemolog.projections.generations import speaking_of_files
 from mnemolog.projections.kinds import NAMES, VECTORS_FILE
+from mnemolog.projections.memories.sqlite_vector_cache import DAMAGED_SUFFIX
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.settings import Setting, Settings
 from mnemolog.sizes import sizes_below
 from mnemolog.status import status
+from mnemolog.streams.processor_store import FOLDER as PROCESSORS_FOLDER
 
 FILES_MAX: Final = 5_000  # sizes that are told one by one, the largest
 NOT_SHOWN: Final = "<not shown>"
@@ -45,8 +47,9 @@ WORDS: Final = frozenset(
 )
 _HIDDEN: Final = ("data", "log", "tenant", "folder", "file", "username", "password")
 _OURS: Final = frozenset(
-    {*NAMES, LOG_FOLDER, BLOBS_FOLDER, "published", "processors", VECTORS_FILE, LEASE_FILE}
+    {*NAMES, LOG_FOLDER, BLOBS_FOLDER, PROCESSORS_FOLDER, LEASE_FILE}
     | {FILE, FORMER_FILE, FORMAT_FILE}
+    | {VECTORS_FILE + more for more in ("", "-wal", "-shm", DAMAGED_SUFFIX)}
 )
 _NOTED: Final = ("at", "times", "pid", "where", "error", "code", "causes", "frames", "projection")
 _NUMBERS: Final = ("partition", "offset", "wanted", "start", "waited_seconds", "errno")
@@ -133,6 +136,14 @@ def _sizes(folder: Path) -> Mapping[str, Any]:
 
 
 def _is_ours(path: Path) -> bool:
+    """Say whether *path* has a name that we gave; people keep files of theirs beside ours."""
+    from mnemolog.projections.analytics import publishing  # noqa: PLC0415 - DuckDB is heavy
+    from mnemolog.projections.analytics.tables import RELATIONS  # noqa: PLC0415
+
+    if path.parts[0] == publishing.PUBLISHED:
+        tables = {f"{publishing.PARQUET}/{relation}.parquet" for relation in RELATIONS}
+        names = {publishing.FILE, publishing.REQUEST, *tables}
+        return path.relative_to(publishing.PUBLISHED).as_posix() in names
     return path.parts[0] in _OURS and ".in-the-way-" not in str(path)
 
 

@@ -7,8 +7,10 @@ from mnemolog.doctor.finding import Finding
 from mnemolog.doctor.patient import Patient
 from mnemolog.ledgers import first_parked_in
 from mnemolog.projections.kinds import NAMES
+from mnemolog.schemas.events import ALL_EVENTS
 
 NAME: Final = "parked"
+_KNOWN: Final = frozenset(event.event_type for event in ALL_EVENTS)
 SHOWN_MAX: Final = 5  # of each projection
 MEND_OR_SKIP: Final = "Mend the cause and rebuild, or append event.skipped with the identity."
 
@@ -21,5 +23,6 @@ def check(patient: Patient) -> Iterator[Finding]:
         for parked in first_parked_in(patient.engine, name, events_max=SHOWN_MAX):
             what = f"{parked.event_type} of {parked.key!r} at {parked.position}"
             detail = f"{name} parked {what}, identity {parked.identity}: {parked.reason}"
-            bundled = f"{name} parked {parked.event_type} at {parked.position}"
+            kind = parked.event_type if parked.event_type in _KNOWN else "what is none of ours"
+            bundled = f"{name} parked {kind} at {parked.position}"
             yield Finding(NAME, "bad", detail, advice=MEND_OR_SKIP, bundled=bundled)
