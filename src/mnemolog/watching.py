@@ -77,10 +77,13 @@ class Watch:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS_MAX)
-        with self._looking:
-            for one in self._tenants.values():
-                one.close()
-            self._tenants = {}
+        if self._looking.acquire(timeout=STOP_SECONDS_MAX):  # or a look hangs, and keeps its own
+            try:
+                for one in self._tenants.values():
+                    one.close()
+                self._tenants = {}
+            finally:
+                self._looking.release()
 
     def look(self) -> None:
         """Look at every tenant once. Any thread may ask; one looks at a time."""
