@@ -55,6 +55,7 @@ from mnemolog.schemas.values import (
     may_need_cleaning,
     parse_json,
     plain,
+    quoted,
 )
 
 _TOO_LONG: Final = {"string_too_long", "too_long"}
@@ -95,9 +96,8 @@ class Codec:
             envelope = replace(envelope, repaired=repairs_text(repairs))
         check_extensions(envelope)
         value = document_of(checked(envelope), event, written, tenant=self.tenant)
-        if (size := len(value)) > self.event_bytes_max:
-            size_max = self.event_bytes_max
-            raise EventTooLarge(event.event_type, envelope.id, size=size, size_max=size_max)
+        if len(value) > (size_max := self.event_bytes_max):
+            raise EventTooLarge(event.event_type, envelope.id, size=len(value), size_max=size_max)
         return NewRecord(
             key=envelope.key.encode(),
             value=value,
@@ -249,10 +249,9 @@ def build(model: type[Event], fields: Mapping[str, Any]) -> tuple[Event, Repairs
 
 def _built_text(event: Event) -> str:
     """Return the text of `_data_of` where `build` made *event*: its values are JSON, or times."""
-    data = event.model_dump(exclude_defaults=True)
-    text = json_text(data)
+    text = json_text(event.__pydantic_serializer__.to_python(event, exclude_defaults=True))
     if text.count("{") + text.count("[") >= DEPTH_MAX:
-        check_depth({"data": data}, field="data")
+        check_depth({"data": event.model_dump(exclude_defaults=True)}, field="data")
     return text
 
 
@@ -270,11 +269,12 @@ def _data_of(event: Event, repairs: Repairs) -> dict[str, Any]:
 def validated(model: type[Event], data: Mapping[str, Any]) -> Event:
     """Return *data* as an event of *model*. Raises InvalidEvent for the first bad field."""
     try:
-        return model.model_validate(data)
+        event: Event = model.__pydantic_validator__.validate_python(data)  # the bare one
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or model.event_type
         raise InvalidEvent(field, first["input"], _limit(first)) from error
+    return event
 
 
 def _limit(problem: Mapping[str, Any]) -> str:
@@ -293,7 +293,7 @@ def content_of(
 def _content_of(event_type: str, version: int, data: str, dataref: str | None) -> str:
     """Return what `content_of` does; two texts beside the log may share their heads in *data*."""
     whole = "" if dataref is None else f",{json_text(dataref)}"
-    return _digest(f"[{json_text(event_type)},{version},{data}{whole}]".encode())
+    return _digest(f"[{quoted(event_type)},{version},{data}{whole}]".encode())
 
 
 def _digest(data: bytes) -> str:

@@ -7,6 +7,7 @@ repaired: a blob has each of their characters.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -32,7 +33,7 @@ REFERENCE_BYTES: Final = 100  # what `dataref` takes for a blob, beside its poin
 BYTES_A_CHARACTER: Final = 4  # of UTF-8, at most
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sizes:
     """Up to which size a text, a data URI and an encoded event stay as they are; in bytes."""
 
@@ -45,7 +46,7 @@ class Sizes:
         """How large a head is, at most."""
         return min(HEAD_BYTES, self.event // SHARE_OF_EVENT)
 
-    @property
+    @cached_property
     def harmless(self) -> int:
         """With no more characters and values in all nothing can be too large, however encoded."""
         return min(self.text // BYTES_A_CHARACTER, self.data_uri, self.event // SHARE_OF_EVENT)

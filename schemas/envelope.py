@@ -32,10 +32,12 @@ CONTENT_TYPE: Final = "application/cloudevents+json"
 
 # Our extension attributes, by the field that holds each (CloudEvents names have no "_").
 SCOPE_NAMES: Final = ("tenant", "agent", "user", "project", "session", "task", "phase")
-_names_of = attrgetter(*SCOPE_NAMES)
+_names_of = attrgetter("source", "key", *SCOPE_NAMES)
+_IDS: Final = ("subject", "cause", "correlation", "key_id")
+_ids_of = attrgetter(*_IDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: to make one would take three times as long
 class Envelope:
     """Who says what about which task, when, and because of what. All values are checked.
 
@@ -111,14 +113,12 @@ def key_of(agent: str | None) -> str:
 def checked(envelope: Envelope) -> Envelope:
     """Return *envelope* if each of its names and ids is allowed, else raise InvalidEvent."""
     check_id(envelope.id, field="id")
-    check_id(envelope.source, field="source")
     _check_names(_names_of(envelope))
-    for name in ("subject", "cause", "correlation", "key_id"):
-        if (value := getattr(envelope, name)) is not None:
+    for name, value in zip(_IDS, _ids_of(envelope), strict=True):
+        if value is not None:
             check_id(value, field=name)
     if envelope.dataref is not None and UNSAFE.search(envelope.dataref):
         raise InvalidEvent("dataref", envelope.dataref, "it holds a NUL or a lone surrogate")
-    _check_key(envelope)
     return envelope
 
 
@@ -131,19 +131,22 @@ def _check_names(names: tuple[Any, ...]) -> None:
 
 @lru_cache(maxsize=512)  # events name the same again and again; a refusal is not remembered
 def _check_names_once(names: tuple[Any, ...]) -> None:
-    for name, value in zip(SCOPE_NAMES, names, strict=True):
+    source, key, *scope = names
+    check_id(source, field="source")
+    named = dict(zip(SCOPE_NAMES, scope, strict=True))
+    for name, value in named.items():
         if value is not None:
             check_name(value, field=name)
+    _check_key(key, named["agent"])
 
 
-def _check_key(envelope: Envelope) -> None:
-    check_key(envelope.key, field="partitionkey")
-    ours = envelope.key.startswith(RESERVED_PREFIX)
-    if not ours and envelope.key != envelope.agent:
-        limit = f"the key of an event is its agent, here {envelope.agent!r}"
-        raise InvalidEvent("partitionkey", envelope.key, limit)
-    if ours and envelope.agent is not None:
-        raise InvalidEvent("partitionkey", envelope.key, "an agent's events have the agent as key")
+def _check_key(key: Any, agent: str | None) -> None:
+    ours = check_key(key, field="partitionkey").startswith(RESERVED_PREFIX)
+    if not ours and key != agent:
+        limit = f"the key of an event is its agent, here {agent!r}"
+        raise InvalidEvent("partitionkey", key, limit)
+    if ours and agent is not None:
+        raise InvalidEvent("partitionkey", key, "an agent's events have the agent as key")
 
 
 def scope(envelope: Envelope) -> dict[str, Any]:

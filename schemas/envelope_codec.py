@@ -29,14 +29,16 @@ _RENAMED: Final = {
 }
 # The same of all texts that may be absent.
 _OPTIONAL: Final = {name: _RENAMED.get(name, name) for name in (*SCOPE_NAMES, "subject", *_RENAMED)}
-# The same of all texts but the tenant, which is the codec's.
-_TEXTS: Final = {
-    "id": "id",
+# The same of what event after event has in common, but for the tenant, which is the codec's...
+_COMMON: Final = {
     "source": "source",
     "partitionkey": "key",
-    **{name: field for name, field in _OPTIONAL.items() if name != "tenant"},
+    **{name: name for name in SCOPE_NAMES if name != "tenant"},
 }
-_texts_of = attrgetter(*_TEXTS.values())
+_common_of = attrgetter(*_COMMON.values())
+# ... and of what it may have for itself.
+_OWN: Final = {"subject": "subject", **_RENAMED}
+_own_of = attrgetter(*_OWN.values())
 _OURS: Final = {
     *_OPTIONAL,
     *("specversion", "id", "source", "type", "time", "datacontenttype", "dataschema"),
@@ -58,36 +60,45 @@ def check_extensions(envelope: Envelope) -> None:
 def document_of(envelope: Envelope, event: Event, data: str, *, tenant: str) -> bytes:
     """Return the CloudEvent of *event* in *envelope* as canonical JSON; *data* is that already.
 
-    What is absent is left out.
+    What is absent is left out. Its extensions are checked.
     """
-    texts = zip(_TEXTS, _texts_of(envelope), strict=True)
-    members = [f'"{name}":{quoted(text)}' for name, text in texts if text is not None]
-    members += [f'"{name}":{json_text(value)}' for name, value in envelope.extensions.items()]
-    members += _kind_members(event.event_type, event.event_version)
-    members += (
-        f'"time":"{written(envelope.occurred_at)}"',
-        f'"tenant":{quoted(tenant)}',
-        f'"data":{data}',
-    )
+    texts = _common_texts(tenant, *_common_of(envelope)).copy()
+    texts["id"] = quoted(envelope.id)
+    texts["time"] = f'"{written(envelope.occurred_at)}"'
+    texts["data"] = data
+    for name, text in zip(_OWN, _own_of(envelope), strict=True):
+        if text is not None:
+            texts[name] = quoted(text)
+    for name, value in envelope.extensions.items():
+        texts[name] = json_text(value)
     if envelope.assumed_utc:
-        members.append('"assumedutc":true')
+        texts["assumedutc"] = "true"
     if envelope.repaired:
-        members.append(f'"repaired":{quoted(envelope.repaired)}')
+        texts["repaired"] = quoted(envelope.repaired)
     if envelope.dataref is not None:
-        members.append(f'"dataref":{quoted(envelope.dataref)}')
-    members.sort()  # by name: what ends a name sorts before all that names are made of
-    return f"{{{','.join(members)}}}".encode()
+        texts["dataref"] = quoted(envelope.dataref)
+    return (_frame(event.event_type, event.event_version, *texts) % texts).encode()
 
 
-@lru_cache(maxsize=128)
-def _kind_members(event_type: str, version: int) -> tuple[str, ...]:
-    """Return what the documents of all events of a type and version have in common."""
-    return (
-        f'"specversion":"{SPEC_VERSION}"',
-        f'"type":{quoted(TYPE_PREFIX + event_type)}',
-        '"datacontenttype":"application/json"',
-        f'"dataschema":{quoted(schema_id(event_type, version))}',
-    )
+@lru_cache(maxsize=512)  # as many as `envelope.checked` knows to be allowed
+def _common_texts(*common: str | None) -> dict[str, str]:
+    """Return the JSON of what the events of an agent at a task have in common, by its name."""
+    texts = zip(("tenant", *_COMMON), common, strict=True)
+    return {name: quoted(text) for name, text in texts if text is not None}
+
+
+@lru_cache(maxsize=512)  # few names come together with a type
+def _frame(event_type: str, version: int, *names: str) -> str:
+    """Return the document of events of a type and version, with a place for what is in *names*."""
+    fixed = {
+        "specversion": SPEC_VERSION,
+        "type": TYPE_PREFIX + event_type,
+        "datacontenttype": "application/json",
+        "dataschema": schema_id(event_type, version),
+    }
+    members = {name: quoted(text).replace("%", "%%") for name, text in fixed.items()}
+    members.update({name: f"%({name})s" for name in names})
+    return "{" + ",".join(f'"{name}":{members[name]}' for name in sorted(members)) + "}"
 
 
 def envelope_of(attributes: Attributes, key: str, record: LogRecord, repairs: Repairs) -> Envelope:

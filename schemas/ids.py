@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -19,6 +20,8 @@ NO_AGENT_KEY: Final = "mnemolog:no-agent"  # orders the events that no agent mad
 NAMESPACE: Final = UUID("6f6d656d-676f-6c6f-8e00-6d6e656d6f00")  # of every derived id, for ever
 
 _NAMESPACE_BYTES: Final = NAMESPACE.bytes
+_UUID7_MARKS: Final = 0x7 << 76 | 0b10 << 62  # version and variant
+_UUID7_CHANCE: Final = (1 << 80) - 1 ^ (0xF << 76 | 0b11 << 62)  # the bits that are neither
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PLAIN = re.compile(r"[a-z0-9-]")
@@ -30,10 +33,9 @@ _ENCODED_CHARS_MAX: Final = 120
 
 def fresh_id() -> str:
     """Return a new UUIDv7: unique, and roughly ordered by the time of its making (RFC 9562)."""
-    milliseconds = time.time_ns() // 1_000_000
-    chance = os.urandom(10).hex()
-    variant = "89ab"[int(chance[3], 16) & 3]
-    return _dashed(f"{milliseconds & (1 << 48) - 1:012x}7{chance[:3]}{variant}{chance[4:19]}")
+    moment = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80
+    chance = int.from_bytes(os.urandom(10)) & _UUID7_CHANCE
+    return _dashed(f"{moment | _UUID7_MARKS | chance:032x}")
 
 
 def derived_id(*parts: str) -> str:
@@ -61,7 +63,14 @@ def _uuid5_digits(name: str) -> str:
 
 def identity_of(*, key: str, source: str, event_id: str) -> str:
     """Return 32 hexadecimal digits that stand for an event's identity (key, source, id)."""
-    return hashlib.sha256(joined((key, source, event_id)).encode()).hexdigest()[:32]
+    whole = f"{_origin(key, source)}{_bytes_of(event_id)}:{event_id}"
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=512)
+def _origin(key: str, source: str) -> str:
+    """Return what `joined` makes of *key* and *source*, which come again and again."""
+    return joined((key, source))
 
 
 def memory_id(identity: str, ordinal: int) -> str:

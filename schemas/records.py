@@ -3,14 +3,14 @@
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from mnemolog.schemas.positions import Position
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NewRecord:
+class NewRecord(NamedTuple):
     """A record to append.
 
     A log keeps one record for each (identity, content): to append it again adds nothing where

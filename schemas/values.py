@@ -7,10 +7,10 @@ integers with all their digits. Equal values are equal bytes.
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from itertools import islice
-from json.encoder import encode_basestring
+from json import encoder
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -34,14 +34,20 @@ def _time_as_text(value: Any) -> str:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-_ENCODER: Final = json.JSONEncoder(
-    sort_keys=True,
-    separators=(",", ":"),
-    ensure_ascii=False,
-    allow_nan=False,
-    default=_time_as_text,
+# What `json.JSONEncoder` makes anew for each value, which takes longer than to write most of them.
+# It looks for no value that holds itself: such a one ends in a RecursionError.
+_encoded: Final[Callable[[Any, int], tuple[str, ...]]] = encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None,  # markers
+    _time_as_text,
+    encoder.encode_basestring,
+    None,  # indent
+    ":",
+    ",",
+    True,  # noqa: FBT003 - sort_keys; it takes no names
+    False,  # noqa: FBT003 - skipkeys
+    False,  # noqa: FBT003 - allow_nan
 )
-quoted: Final = encode_basestring  # what `json_text` makes of a text, without a further call
+quoted: Final = encoder.encode_basestring  # what `json_text` makes of a text, and nothing else
 _ESCAPED_UNSAFE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
@@ -56,7 +62,7 @@ def json_bytes(value: Any) -> bytes:
 
 def json_text(value: Any) -> str:
     """Return what `json_bytes` encodes."""
-    return _ENCODER.encode(value)
+    return "".join(_encoded(value, 0))
 
 
 def parse_json(data: bytes, *, field: str = "value", depth_max: int = DEPTH_MAX) -> Any:
@@ -147,7 +153,8 @@ def _plain_mapping(value: dict[Any, Any], levels: int) -> dict[str, Any]:
     for key, item in value.items():
         if type(key) is not str or not _is_safe(key):
             raise NotPlain
-        plain_items[key] = plain(item, levels=levels)
+        is_plain_text = type(item) is str and item.isascii() and "\0" not in item  # nearly always
+        plain_items[key] = item if is_plain_text else plain(item, levels=levels)
     return plain_items
 
 

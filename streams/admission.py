@@ -1,6 +1,7 @@
 """What every log refuses before it tries: one place, so that all engines refuse alike."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from mnemolog.schemas.errors import HistoryLost, InvalidEvent, LogReplaced
@@ -33,6 +34,7 @@ def _check_size(record: NewRecord) -> None:
         raise InvalidEvent("headers", record.headers[:1], limit)
 
 
+@lru_cache(maxsize=64)  # nearly all records have the same
 def headers_size(headers: Headers) -> int:
     """Return how many bytes *headers* take on any log, at most."""
     return sum(

@@ -6,7 +6,6 @@ Ids, times and sources are given here, once: a retry sends the same record again
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from mnemolog.schemas.blobs import written
@@ -27,6 +26,7 @@ from mnemolog.streams.tally import Count
 
 Moment = tuple[datetime, bool]  # in UTC, and whether its zone was assumed
 Blobs = Mapping[str, bytes]  # by their digests
+Ready = tuple[str, str, NewRecord]  # an event's id and type, and what the log takes of it
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: to make one would take three times as long
@@ -104,42 +104,41 @@ class Publisher:
     ) -> list[Appended]:
         """Append *drafts* in order and return what the log says of each.
 
-        All are checked before the first is appended. Raises InvalidEvent for a draft that breaks
-        a limit, StoreUnavailable where a large text can't be put beside the log, LogUnavailable
-        when the acknowledgement did not come in time.
+        All are encoded before anything is put anywhere: of a call that is refused nothing
+        stands. Raises InvalidEvent for a draft that breaks a limit, StoreUnavailable where a
+        large text can't be put beside the log, LogUnavailable when the acknowledgement did not
+        come in time.
         """
         if len(drafts) > APPEND_RECORDS_MAX:
             limit = f"at most {APPEND_RECORDS_MAX} events a call"
             raise InvalidEvent("events", len(drafts), limit)
         present = self._present()
         blobs: dict[str, bytes] = {}
-        built = [self._fitted(draft, present, blobs) for draft in drafts]
-        return self._append(built, blobs, timeout_seconds)
+        ready = [self._fitted(draft, present, blobs) for draft in drafts]
+        return self._append(ready, blobs, timeout_seconds)
 
     def _append(
-        self, built: Sequence[tuple[Event, Envelope]], blobs: Blobs, timeout_seconds: float
+        self, ready: Sequence[Ready], blobs: Blobs, timeout_seconds: float
     ) -> list[Appended]:
-        """Append what was built here, and whose *blobs* these are. Raises as `append` does.
+        """Append all that is *ready*, and whose *blobs* these are. Raises as `append` does.
 
-        1. Encode all events: of a call that is refused nothing stands anywhere.
-        2. Put the blobs, each durable on return.
-        3. Append the events.
+        1. Put the blobs, each durable on return.
+        2. Append the events.
 
-        A crash before 3 leaves blobs that no event names, which `doctor` finds; never the reverse.
+        A crash before 2 leaves blobs that no event names, which `doctor` finds; never the reverse.
         """
-        encode = partial(self._codec.encode, is_clean=True)
-        records = [encode(event, envelope) for event, envelope in built]  # 1
         if blobs:
             assert self._blobs is not None, "who cuts has a place for what is cut"
             for blob in blobs.values():
-                self._blobs.put(blob)  # 2
-        if not records:
+                self._blobs.put(blob)  # 1
+        if not ready:
             return []
-        positions = self._log.append(records, timeout_seconds=timeout_seconds)  # 3
+        records = [record for _, _, record in ready]
+        positions = self._log.append(records, timeout_seconds=timeout_seconds)  # 2
         self.appended.add(len(positions))
         return [
-            Appended(envelope.id, record.identity, event.event_type, position)
-            for (event, envelope), record, position in zip(built, records, positions, strict=True)
+            Appended(event_id, record.identity, event_type, position)
+            for (event_id, event_type, record), position in zip(ready, positions, strict=True)
         ]
 
     @property
@@ -171,32 +170,49 @@ class Publisher:
         """
         event, envelope = self._built(replace(draft, agent=None), self._present())
         named = {**envelope.extensions, COPY_OF: envelope.id}
-        copies = []
+        copies: list[Ready] = []
         for partition in range(self._log.partitions):
             copy_id, key = governance_copy(envelope.id, partition, partitions=self._log.partitions)
-            copies.append((event, replace(envelope, id=copy_id, key=key, extensions=named)))
+            copy = replace(envelope, id=copy_id, key=key, extensions=named)
+            copies.append(self._encoded(event, copy))
         return self._append(copies, {}, APPEND_SECONDS_MAX)
 
-    def _fitted(
-        self, draft: Draft, present: Moment, blobs: dict[str, bytes]
-    ) -> tuple[Event, Envelope]:
-        """Return *draft* built; texts that are too large for it are cut, and added to *blobs*."""
-        as_it_is = self._blobs is None or draft.dataref is not None
-        if as_it_is or not may_be_large(draft.fields, self._sizes):
-            return self._built(draft, present)
+    def _fitted(self, draft: Draft, present: Moment, blobs: dict[str, bytes]) -> Ready:
+        """Return *draft* encoded; texts that are too large for it are cut, and added to *blobs*.
+
+        What is small as a whole has no large text: nearly no event is looked at for one.
+        """
+        may_be_cut = self._blobs is not None and draft.dataref is None
+        try:
+            whole = self._encoded(*self._built(draft, present))
+        except InvalidEvent:
+            if not (may_be_cut and may_be_large(draft.fields, self._sizes)):
+                raise
+        else:
+            if not may_be_cut or whole[2].size <= self._sizes.harmless:
+                return whole
+        return self._cut(draft, present, blobs)
+
+    def _cut(self, draft: Draft, present: Moment, blobs: dict[str, bytes]) -> Ready:
+        """Return *draft* encoded with the heads of its large texts; these are added to *blobs*."""
         named = draft if draft.id is not None else replace(draft, id=self._new_id())
         cutting = Cutting(draft.fields, event_type=draft.model.event_type, sizes=self._sizes)
         while True:
             dataref = written(cutting.references)
             built = self._built(replace(named, fields=cutting.fields, dataref=dataref), present)
             try:
-                self.record(*built)
+                ready = self._encoded(*built)
             except EventTooLarge as error:
                 if not cutting.shrink(error.size - error.size_max):
                     raise
             else:
                 blobs.update(cutting.blobs)
-                return built
+                return ready
+
+    def _encoded(self, event: Event, envelope: Envelope) -> Ready:
+        """Return the record of what `_built` returned, with its event's id and type."""
+        record = self._codec.encode(event, envelope, is_clean=True)
+        return envelope.id, event.event_type, record
 
     def _present(self) -> Moment:
         return instant(self._now(), field="occurred_at")

@@ -92,8 +92,8 @@ class Inserting:
             for position, record, pair in zip(positions, records, pairs, strict=True)
         ]
         inserted = positions[: _insert_while_unique(self.connection, rows)]
-        for position in inserted:
-            self._move_tail(position)
+        for partition, offset in dict(inserted).items():  # the last of each partition
+            self._move_tail(Position(partition, offset))
         return inserted
 
     def _insert_others(self, records: Sequence[NewRecord], pairs: Sequence[Pair]) -> list[Position]:
@@ -181,7 +181,12 @@ def _position(place: int) -> Position:
 
 
 def _checksum(headers: str, key: bytes | None, value: bytes | None) -> int:
-    return zlib.crc32(value or b"", zlib.crc32(key or b"", zlib.crc32(headers.encode())))
+    return zlib.crc32(value or b"", zlib.crc32(key or b"", _headers_checksum(headers)))
+
+
+@lru_cache(maxsize=64)
+def _headers_checksum(headers: str) -> int:
+    return zlib.crc32(headers.encode())
 
 
 @lru_cache(maxsize=64)
