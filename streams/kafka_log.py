@@ -72,9 +72,26 @@ class KafkaLog:
         answers in time or one refuses us, InvalidSetting for a topic whose settings lose events,
         NotFound when *read_only*.
         """
+        return cls.open_topic(
+            brokers,
+            topic_of(tenant),
+            TopicSettings(partitions, replication, min_insync),
+            read_only=read_only,
+            timeout_seconds=timeout_seconds,
+        )
+
+    @classmethod
+    def open_topic(
+        cls,
+        brokers: Brokers | str,
+        topic: str,
+        settings: TopicSettings,
+        *,
+        read_only: bool = False,
+        timeout_seconds: float = OPEN_SECONDS_MAX,
+    ) -> Self:
+        """Open any *topic* as a log, as `open` does; where it is made, with *settings*."""
         there = brokers_at(brokers)
-        topic = topic_of(tenant)
-        settings = TopicSettings(partitions, replication, min_insync)
         loop = KafkaLoop(topic)
         try:
             found = loop.call(

@@ -116,14 +116,22 @@ async def ensured_topic(
     An existing topic keeps its partitions, whatever *settings* say. Raises InvalidSetting for
     one that would lose events, or that the broker refuses to make; NotFound when *read_only*.
     """
-    if name not in await admin.list_topics():
-        if read_only:
-            raise NotFound("topic", name)
-        await _create(admin, settings.new_topic(name))
-    (found,) = await described_topics(admin, [name])
+    if read_only and name not in await admin.list_topics():
+        raise NotFound("topic", name)
+    found = await made_topic(admin, name, settings)
     for fault in found.faults():
         if fault.loses:
             raise InvalidSetting("log", name, str(fault))
+    return found
+
+
+async def made_topic(
+    admin: AIOKafkaAdminClient, name: str, settings: TopicSettings
+) -> DescribedTopic:
+    """Return topic *name* as it is, after making it where it is missing."""
+    if name not in await admin.list_topics():
+        await _create(admin, settings.new_topic(name))
+    (found,) = await described_topics(admin, [name])
     return found
 
 

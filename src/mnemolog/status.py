@@ -13,6 +13,7 @@ from mnemolog.projections.memories.state_schema import INDEX_FOLDER
 from mnemolog.projections.room import Room, Usage
 from mnemolog.schemas.errors import Damaged, StoreUnavailable
 from mnemolog.sizes import bytes_below
+from mnemolog.streams.dead_letters import trouble_in
 from mnemolog.streams.opening import brokers_of
 
 T = TypeVar("T")
@@ -97,6 +98,7 @@ def status(engine: Engine, *, group: str | None = None) -> Status:
         warnings=(
             *disk_warnings(engine.room, usage),
             *_damages(projections),
+            *_letters(engine),
             *(f"{one.name}: {trouble}" for one in processors for trouble in one.troubles),
         ),
         processors=processors,
@@ -130,6 +132,11 @@ def disk_warnings(room: Room, usage: Usage) -> tuple[str, ...]:
 
 def _damages(projections: tuple[Standing, ...]) -> list[str]:
     return [f"{one.name}: {one.trouble}" for one in projections if one.trouble is not None]
+
+
+def _letters(engine: Engine) -> list[str]:
+    trouble = _or_none(lambda: trouble_in(engine.folder))
+    return [] if trouble is None else [f"dead letters can't be copied: {trouble}"]
 
 
 def _or_none(ask: Callable[[], T]) -> T | None:

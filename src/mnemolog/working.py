@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 import structlog
 
+from mnemolog.attending import attended
 from mnemolog.health_listener import watched
-from mnemolog.processors import hosted
 from mnemolog.schemas.errors import InvalidSetting
 from mnemolog.settings import TENANT_DEFAULT, Settings
 from mnemolog.streams.brokers import Brokers
@@ -68,7 +68,7 @@ class Wanted:
 class Worker:
     """A worker's tenants: a `Tenancy` of the Faust application. Any thread may call it."""
 
-    def __init__(self, wanted: Wanted, *, attend: Attend = hosted) -> None:
+    def __init__(self, wanted: Wanted, *, attend: Attend = attended) -> None:
         """Check what is *wanted* before anything is opened. Raises InvalidSetting."""
         self._wanted = wanted
         self._attend = attend
@@ -193,7 +193,7 @@ class Worker:
         self._unserved = unserved
 
 
-def work(wanted: Wanted, *, group: str | None = None, attend: Attend = hosted) -> None:
+def work(wanted: Wanted, *, group: str | None = None, attend: Attend = attended) -> None:
     """Be a worker until SIGTERM or SIGINT, then let go of everything. Raises InvalidSetting."""
     watching = wanted.settings(TENANT_DEFAULT).watching
     with (
