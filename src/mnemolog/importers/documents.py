@@ -17,6 +17,7 @@ from mnemolog.schemas.limits import DEPTH_MAX
 from mnemolog.schemas.values import parse_json
 
 ITEM_BYTES_MAX: Final = 33_554_432  # a line, an array's item, or a file that is one document
+VALUES_MAX: Final = 4_000_000  # texts, objects and arrays in one: each takes far more room read
 _LINES_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _NULS = re.compile(rb"\0+")
 
@@ -99,6 +100,9 @@ def _at(source: Source, piece: Piece, index: int) -> str:
 
 
 def _value(source: Source, place: str, content: bytes, depth_max: int) -> Document | Problem:
+    values = content.count(b'"') // 2 + content.count(b"{") + content.count(b"[")
+    if values > VALUES_MAX:
+        return source.problem(place, f"{values} values, roughly; one has at most {VALUES_MAX}")
     try:
         return Document(place, parse_json(content.strip(), depth_max=depth_max))
     except InvalidEvent as error:

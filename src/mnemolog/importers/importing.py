@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import Final
 
-from mnemolog.importers.base import Found, Importer, Options, Problem, Source
+from mnemolog.importers.base import HEAD_BYTES, Found, Importer, Options, Problem, Source
 from mnemolog.importers.dry_running import dry
 from mnemolog.importers.formats import named, names, recognised
 from mnemolog.importers.opening import OPEN_ERRORS, READ_ERRORS, Opened, opened
@@ -156,14 +156,17 @@ class _Importing:
         self._tell_how_far(file)
 
     def _gave_nothing(self, importer: Importer, source: Source, *, troubled: bool) -> None:
-        """Name a file that was named and gave nothing, unless nothing is all that it tells."""
+        """Count a file that was named and gave nothing, unless nothing is all that it tells."""
+        if importer.recognises(source.name, source.head):
+            self._report.files -= troubled
+            self._report.unread += troubled  # by what was wrong with it
+            return
+        self._report.files -= 1
+        reason = f"nothing in it could be read as {importer.name}"
         likely = recognised(source.name, source.head)
-        if troubled or not importer.recognises(source.name, source.head):
-            self._report.files -= 1
-            reason = f"nothing in it could be read as {importer.name}"
-            if likely is not None and likely is not importer:
-                reason += f"; it looks like {likely.name}"
-            self._report.add_unread(source.problem("file", reason))
+        if likely is not None:
+            reason += f"; it looks like {likely.name}"
+        self._report.add_unread(source.problem("file", reason))
 
     def _tell_how_far(self, file: Opened) -> None:
         report = self._report
@@ -191,8 +194,13 @@ def _whole(found: Iterator[Found], source: Source) -> Iterator[Found]:
 def _unknown(source: Source) -> str:
     if (encoding := other_encoding(source.head)) is not None:
         return f"a text in {encoding}; formats are read in UTF-8: save or convert it as that"
-    known = ", ".join(names())
-    return f"no known format; `--format` names one of {known}" if source.head else EMPTY
+    if not source.head:
+        return EMPTY
+    try:
+        source.stream.read(HEAD_BYTES)
+    except READ_ERRORS as error:
+        return f"{_why(error)}; what can be read of it is of no known format"
+    return f"no known format; `--format` names one of {', '.join(names())}"
 
 
 def _why(error: Exception) -> str:

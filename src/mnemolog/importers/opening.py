@@ -41,6 +41,8 @@ class Opened:
 def opened(path: str) -> Iterator[Opened]:
     """Open *path*, or standard input. Raises one of `OPEN_ERRORS`."""
     if path == STDIN:
+        if sys.stdin is None:  # as of a program that was started without one
+            raise OSError("standard input is closed")
         yield _opened(_STDIN_NAME, cast("io.BufferedIOBase", sys.stdin.buffer), bytes_total=None)
         return
     with Path(path).open("rb") as file:
@@ -54,6 +56,8 @@ def _opened(name: str, file: io.BufferedIOBase, *, bytes_total: int | None) -> O
     if magic == _GZIP:
         stream = io.BufferedReader(Gunzip(stream))
     head, stream = _headed(stream, len(_BOM) + HEAD_BYTES)
+    if not head:
+        stream.peek(1)  # what can't be read at all is not empty: it raises
     start = len(_BOM) if head.startswith(_BOM) else 0
     stream.read(start)
     source = Source(name, head[start : start + HEAD_BYTES], stream, start)
