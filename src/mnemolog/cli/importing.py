@@ -180,7 +180,8 @@ def say_report(report: "ImportReport") -> None:
     if not report.tells_repeats:
         repeats = "repeats counted with them, which have no effect: this log can't tell them apart"
     say(f"{report.added} events {told}, {repeats}, {report.files} file(s)")
-    say(f"  {'new':>8} {'there':>8}")
+    if report.by_type:
+        say(f"  {'new':>8} {'there':>8}")
     for event_type, events in sorted(report.by_type.items()):
         added = report.added_by_type[event_type]
         say(f"  {added:>8} {events - added:>8} {event_type}")
