@@ -7,7 +7,7 @@ the process; after a power cut the log brings back what the last commits held.
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -56,9 +56,36 @@ def _connected_to_read(path: Path) -> sqlite3.Connection:
 
 
 def can_not_change(path: Path) -> bool:
-    """Say whether nobody here can be writing: then SQLite needs no files beside its own."""
-    wal = path.with_name(path.name + "-wal")
-    return not os.access(path.parent, os.W_OK) and not wal.exists()
+    """Say whether nobody here can be writing: then SQLite needs no files beside its own.
+
+    That is so in a folder that may not be written, and on a disk that has no room for them.
+    """
+    if not os.access(path.parent, os.W_OK):
+        return not path.with_name(path.name + "-wal").exists()
+    return path.is_file() and not _has_room_beside(path)
+
+
+def _has_room_beside(path: Path) -> bool:
+    """Say whether SQLite finds what it needs beside *path* to read it, or can make it."""
+    if any(_size(path.with_name(path.name + suffix)) for suffix in ("-shm", "-wal")):
+        return True  # who has it open, or had it, made them
+    try:
+        with closing(_connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA schema_version")
+    except sqlite3.OperationalError as error:
+        return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF not in _NO_ROOM
+    except sqlite3.DatabaseError:
+        return True
+    return True
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0
+
+
+_NO_ROOM: Final = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
 
 
 def _connect(target: str, *, uri: bool) -> sqlite3.Connection:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mnemolog.projections.sqlite_store import can_not_change
 from mnemolog.schemas.errors import (
     InvalidSetting,
     LogDamaged,
@@ -36,6 +37,7 @@ WAL_PAGES_MAX: Final = (
 CACHE_KIB: Final = 16_384
 PARTITION_SHIFT: Final = 48  # place = partition << 48 | offset
 PARTITIONS_MAX: Final = 1_024
+HINT_OPEN_AGAIN: Final = "Open it again: it was opened while nobody could write it."
 _PAUSE_SECONDS: Final = 0.02
 
 INDEX: Final = "CREATE UNIQUE INDEX once ON records (identity, content)"
@@ -79,10 +81,16 @@ class LogFile:
     on_disk: tuple[int, int]
 
     def check_in_place(self) -> None:
-        """Raise LogUnavailable when the file was removed: what is written to it would be lost."""
+        """Raise LogUnavailable when the file was removed: what is written to it would be lost.
+
+        So does a handle that was opened where nobody could write, once somebody does.
+        """
         if _on_disk(self.path) != self.on_disk:
             reason = "it was removed or replaced while it was open; open the log again"
             raise LogUnavailable(str(self.path), reason)
+        if self.immutable and not can_not_change(self.path):
+            reason = "it may be written again"
+            raise LogUnavailable(str(self.path), reason, hint=HINT_OPEN_AGAIN)
 
     def connect(self) -> sqlite3.Connection:
         """Return a new connection. Any thread may use it, one at a time."""
@@ -102,7 +110,7 @@ def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: boo
     none when *read_only*, LogUnavailable where disk or rights are in the way, LogDamaged for a
     file that SQLite can't read, or of which it would drop acknowledged commits.
     """
-    if read_only and not path.exists():
+    if read_only and (not path.exists() or (path.is_file() and not path.stat().st_size)):
         raise NotFound("log", str(path))
     _refuse_what_is_no_file(path)
     if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
@@ -110,7 +118,7 @@ def open_file(path: Path, *, tenant: str, partitions: int | None, read_only: boo
     if not read_only:
         _make_folder(path)
         _refuse_lost_commits(path)
-    immutable = read_only and _can_not_change(path)
+    immutable = read_only and can_not_change(path)
     with (
         speaking_of(path),
         contextlib.closing(_connected(path, read_only=read_only, immutable=immutable)) as db,
@@ -187,12 +195,6 @@ def _where_it_ends(connection: sqlite3.Connection) -> str:
         return ", ".join(f"{partition}@{last}" for partition, last in ends) or "its beginning"
     except sqlite3.Error:
         return "its beginning"
-
-
-def _can_not_change(path: Path) -> bool:
-    """Say whether nobody here can be writing: then SQLite needs no files beside the log's."""
-    wal = path.with_name(path.name + "-wal")
-    return not os.access(path.parent, os.W_OK) and not wal.exists()
 
 
 def _connected(path: Path, *, read_only: bool, immutable: bool) -> sqlite3.Connection:

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import structlog
+
 from mnemolog.error_log import ErrorLog
 from mnemolog.folder import LOG_FOLDER, check_format, check_log_is_there, note_format
 from mnemolog.processors import started as started_processors
@@ -31,6 +33,7 @@ from mnemolog.schemas.errors import (
     LogUnavailable,
     NeedsRebuild,
     NewerRelease,
+    StoreUnavailable,
 )
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.blobs import BlobStore, InMemoryBlobs
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
 
 LEASE_FILE: Final = "projector.lock"
 BLOBS_FOLDER: Final = "blobs"
+
+_log = structlog.get_logger("mnemolog.engine")
 
 
 def present() -> datetime:
@@ -152,12 +157,25 @@ class Engine:
     def _take_over_or_close(self) -> None:
         try:
             with suppress(NeedsRebuild, NewerRelease):  # appending goes on; whoever waits hears it
-                self.take_over()
+                self._take_over_unless_a_store_is_away()
         except BaseException as error:
             if not self.read_only:
                 self.errors.note(error, where="opening")
             self.close()
             raise
+
+    def _take_over_unless_a_store_is_away(self) -> None:
+        """Keep the projections, if their stores can be opened; appending needs none of them.
+
+        Whoever waits tries again, and hears what is in the way.
+        """
+        try:
+            self.take_over()
+        except LogUnavailable:
+            raise
+        except StoreUnavailable as error:
+            _log.warning("not projecting", error=str(error), hint=error.hint)
+            self.errors.note(error, where="opening")
 
     def _opened_log(self) -> Log:
         if self.settings.is_in_memory and not self.settings["log"]:

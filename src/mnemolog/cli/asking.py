@@ -82,7 +82,7 @@ def recall(
 ) -> None:
     """Return the memories that bear on a question, best first, each with its source."""
     mine: Any = {name: value for name, value in (("user", user), ("project", project)) if value}
-    with opened(data, log, tenant, embedder=embedder, record_recalls=record) as memory:
+    with opened(data, log, tenant, reads=True, embedder=embedder, record_recalls=record) as memory:
         answer = memory.recall(
             question,
             after=memory.end(),
@@ -136,7 +136,7 @@ def why(
     as_json: AsJSON = False,
 ) -> None:
     """Show what a memory or a decision came from, down to events in the log."""
-    with opened(data, log, tenant) as memory:
+    with opened(data, log, tenant, reads=True) as memory:
         memory.wait_for(memory.end())
         node = memory.why(ref)
     if as_json:
@@ -154,7 +154,7 @@ def resume(
     as_json: AsJSON = False,
 ) -> None:
     """Show where a task stands: its newest sound checkpoint and what came after it."""
-    with opened(data, log, tenant) as memory:
+    with opened(data, log, tenant, reads=True) as memory:
         memory.wait_for(memory.end())
         resumed = memory.resume(task)
     if as_json:
@@ -189,7 +189,7 @@ def checkpoints(
     as_json: AsJSON = False,
 ) -> None:
     """List saved checkpoints, the newest first."""
-    with opened(data, log, tenant) as memory:
+    with opened(data, log, tenant, reads=True) as memory:
         memory.wait_for(memory.end())
         saved = memory.checkpoints(agent=agent, task=task, rows_max=rows)
     columns = ("checkpoint", "agent", "task", "parent", "occurred_at", "position", "text")
@@ -213,7 +213,7 @@ def timeline(
     as_json: AsJSON = False,
 ) -> None:
     """Show the last events of an agent, a task, a session or a project, oldest first."""
-    with opened(data, log, tenant) as memory:
+    with opened(data, log, tenant, reads=True) as memory:
         memory.wait_for(memory.end())
         events = memory.timeline(
             agent=agent, project=project, session=session, task=task, rows_max=rows
@@ -238,7 +238,7 @@ def sql(
 
     Example: mnemolog sql 'SELECT agent, count(*) FROM events GROUP BY ALL'
     """
-    with opened(data, log, tenant, projects=not stale) as memory:
+    with opened(data, log, tenant, reads=True, projects=not stale) as memory:
         table = memory.sql(statement, fresh=not stale)
     _say_rows(table.columns, table.rows, as_json=as_json)
     if table.truncated:

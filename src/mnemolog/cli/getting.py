@@ -34,7 +34,7 @@ def get(
     """Show an event whole, or a memory with its weight and the event that formed it."""
     from mnemolog.schemas.envelope import RecordedEvent  # noqa: PLC0415 - see `opened`
 
-    with opened(data, log, tenant) as memory:
+    with opened(data, log, tenant, reads=True) as memory:
         found = memory.get(ref, after=memory.end(), whole=not heads)
         if isinstance(found, RecordedEvent):
             _say_event(found, as_json=as_json)

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mnemolog.cli.output import note
+
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
 
@@ -69,8 +71,32 @@ Session = Annotated[str | None, typer.Option("--session", help="The session.")]
 Task = Annotated[str | None, typer.Option("--task", help="The task.")]
 
 
-def opened(data: str | None, log: str | None, tenant: str | None, **more: Any) -> "Memory":
-    """Return the Memory that a command works on; no processors run in what ends so soon."""
-    from mnemolog.memory import Memory  # noqa: PLC0415 - drivers are heavy; --help needs none
+def opened(
+    data: str | None, log: str | None, tenant: str | None, *, reads: bool = False, **more: Any
+) -> "Memory":
+    """Return the Memory that a command works on; no processors run in what ends so soon.
 
-    return Memory(data, log=log, tenant=tenant, **{"processors": False, **more})
+    A command that only *reads* goes on where the log in the folder may not be written, or the disk
+    has no room: what is there is told, and so is why nothing is folded.
+    """
+    from mnemolog.memory import Memory  # noqa: PLC0415 - drivers are heavy; --help needs none
+    from mnemolog.schemas.errors import MnemologError, StoreUnavailable  # noqa: PLC0415
+
+    given = {"log": log, "tenant": tenant, "processors": False, **more}
+    try:
+        return Memory(data, **given)
+    except StoreUnavailable as error:
+        if not reads or _is_on_kafka(log):
+            raise
+        try:
+            memory = Memory(data, **given, read_only=True)
+        except MnemologError:
+            raise error from None
+        note(f"what is there is read, nothing is folded: {error}")
+        return memory
+
+
+def _is_on_kafka(log: str | None) -> bool:
+    from mnemolog.settings import Settings  # noqa: PLC0415 - see `opened`
+
+    return bool(Settings.unchecked(log=log)["log"])

@@ -24,13 +24,14 @@ from mnemolog.cli.options import (
     opened,
 )
 from mnemolog.cli.output import bars, note, say, say_json
-from mnemolog.schemas.errors import InvalidEvent, InvalidSetting, NoRoom
+from mnemolog.schemas.errors import InvalidEvent, InvalidSetting, NoRoom, TimedOut
 
 if TYPE_CHECKING:
     from mnemolog.memory import Memory
     from mnemolog.schemas.positions import Token
 
 SETTLE_SECONDS_MAX: Final = 24 * 3600.0  # vectors of a long history take their time
+TROUBLE_SECONDS_MAX: Final = 10.0  # how long the same store may be away meanwhile
 
 
 def add_to(app: typer.Typer) -> None:
@@ -91,14 +92,14 @@ def append(
     }
     with opened(data, log, tenant, embedder=embedder, projects=not no_wait) as memory:
         appended = memory.append(model, _object(fields), **scope)
-        if not no_wait:
-            settle(memory, appended.token)
         if as_json:
             position = appended.position
             told = {"id": appended.id, "partition": position.partition, "offset": position.offset}
             say_json({**told, "token": str(appended.token)})
         else:
             say(f"{appended.id} at {appended.position}")
+        if not no_wait:  # said before: what keeps it from being recalled takes nothing back
+            settle(memory, appended.token)
 
 
 def demo(
@@ -115,13 +116,18 @@ def demo(
 
 
 def settle(memory: "Memory", token: "Token") -> None:
-    """Wait until what *token* covers can be recalled and queried, vectors included."""
+    """Wait until what *token* covers can be recalled and queried, vectors included.
+
+    Raises TimedOut, with what is in the way, where a store stays away: the log has the events.
+    """
     from mnemolog.ledgers import vectors_outstanding  # noqa: PLC0415 - see `opened`
     from mnemolog.projections.kinds import ANALYTICS, NAMES  # noqa: PLC0415
 
     with bars() as shown:
+        patience = Patience(memory)
 
         def tell(seconds: float) -> None:
+            patience.check(seconds)
             if seconds > 1 and sys.stderr.isatty():
                 shown.show(
                     "vectors outstanding", done=vectors_outstanding(memory.engine), total=None
@@ -135,6 +141,25 @@ def settle(memory: "Memory", token: "Token") -> None:
             wait(projections=[ANALYTICS])
         except NoRoom as error:
             note(f"not published: {error}\n  {error.hint}")
+
+
+class Patience:
+    """Ends a wait for stores of which one stays away."""
+
+    def __init__(self, memory: "Memory") -> None:
+        self._memory = memory
+        self._since: float | None = None
+
+    def check(self, seconds: float) -> None:
+        """Raise TimedOut if there has been trouble for long, *seconds* after the wait began."""
+        dispatcher = self._memory.engine.dispatcher
+        trouble = None if dispatcher is None else dispatcher.trouble
+        if trouble is None:
+            self._since = None
+            return
+        self._since = seconds if self._since is None else min(self._since, seconds)
+        if seconds - self._since >= TROUBLE_SECONDS_MAX:
+            raise TimedOut("folding what the log has", waited_seconds=seconds, because=str(trouble))
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from mnemolog.doctor.finding import Finding
+from mnemolog.doctor.finding import Finding, Repair
 from mnemolog.doctor.patient import Patient
-from mnemolog.doctor.repairs import rebuilding
+from mnemolog.doctor.repairs import BY_FIX, rebuilding
+from mnemolog.engine import Engine
+from mnemolog.maintaining import owned
+from mnemolog.projections.analytics.set_aside import read_set_aside
 from mnemolog.projections.checkpoints.checking import damaged_files
 from mnemolog.projections.generations import described
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.projections.sqlite_damage import faults, refuse_remains
 from mnemolog.projections.sqlite_store import open_store, speaking_of
 from mnemolog.schemas.errors import Damaged, MnemologError
+from mnemolog.settings import Settings
 
 NAME: Final = "stores"
 DEEPER: Final = "To compare content with the log, too: `mnemolog verify`."
@@ -40,6 +45,34 @@ def check(patient: Patient) -> Iterator[Finding]:
         else:
             found = "can be read whole" if is_whole else f"is sound as far as seen; {OF_ITS_KEEPER}"
             yield Finding(NAME, "ok", f"{name} {found}", advice=DEEPER)
+            if name == ANALYTICS:
+                yield from _set_aside(patient, serving)
+
+
+def _set_aside(patient: Patient, serving: Path) -> Iterator[Finding]:
+    """Say if what analytics tell of set-aside records can't be read; whoever opens them tells."""
+    try:
+        read_set_aside(serving)
+    except Damaged as error:
+        run = partial(_tell_anew, patient.settings)
+        repair = Repair("tell anew which records analytics set aside", run)
+        yield Finding(
+            NAME,
+            "bad",
+            str(error),
+            advice=BY_FIX,
+            repair=repair,
+            bundled="what is set aside can't be read",
+        )
+
+
+def _tell_anew(settings: Settings) -> str:
+    engine = Engine(settings)
+    try:
+        owned(engine)
+    finally:
+        engine.close()
+    return "it is told"
 
 
 def _look(patient: Patient, serving: Path, looks: Mapping[Look, bool]) -> bool:
