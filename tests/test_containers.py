@@ -8,7 +8,6 @@ import re
 import shlex
 from pathlib import Path
 
-import click
 import pytest
 import typer.main
 import yaml
@@ -25,17 +24,18 @@ HEAD = re.match(r"(#.*\n)+", (TOP / "docker-compose.yml").read_text(encoding="ut
 
 
 def parsed(arguments):
-    """Let the command line read *arguments* without running what they name."""
-    command = typer.main.get_command(app)
-    context = click.Context(command, info_name="mnemolog")
-    while isinstance(command, click.Group) and arguments:
-        if command.invoke_without_command and arguments[0] not in command.commands:
-            break
-        name, *arguments = arguments
-        command = command.commands[name]
-        context = click.Context(command, info_name=name, parent=context)
-    command.parse_args(context, list(arguments))
-    return context
+    """Let the command line read *arguments* without running what they name; raise if it can't."""
+    command, rest = typer.main.get_command(app), list(arguments)
+    while rest and rest[0] in getattr(command, "commands", {}):
+        command = command.commands[rest.pop(0)]
+    context = command.make_context("mnemolog", rest)
+    assert not context.args, f"no such command: {context.args[0]}"
+
+
+@pytest.mark.parametrize("wrong", [["werker"], ["worker", "--replika"], ["serve", "keys", "add"]])
+def test_what_the_command_line_does_not_know_would_be_found(wrong):
+    with pytest.raises(Exception, match=r"(?i)no such|missing|unexpected"):
+        parsed(wrong)
 
 
 def test_worker_replica_and_service_stand_beside_the_broker():

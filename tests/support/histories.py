@@ -78,12 +78,13 @@ def recorded(*events: Event | Happened, partitions: int = 1) -> list[LogRecord]:
     """Return the records of *events* as a log of *partitions* keeps them, in the order given."""
     ends: dict[int, int] = defaultdict(int)
     return [
-        _record(_envelope(number, one), number, ends, partitions)
+        _record(enveloped(number, one), number, ends, partitions)
         for number, one in enumerate(events)
     ]
 
 
-def _envelope(number: int, one: Event | Happened) -> tuple[Event, Envelope]:
+def enveloped(number: int, one: Event | Happened) -> tuple[Event, Envelope]:
+    """Return event *number* of a history with its envelope."""
     told = one if isinstance(one, Happened) else Happened(one)
     envelope = Envelope(
         id=told.event_id or f"e{number}",
