@@ -27,6 +27,8 @@ from mnemolog.projections.memories.lance_searches import (
 
 COMMITS_BETWEEN: Final = 100  # compactions
 UNINDEXED_ROWS_MAX: Final = 5_000  # found by scanning until the next compaction
+WORN_SHARE: Final = 0.1  # of rows that were deleted, or are found by scanning alone
+WORN_ROWS_MIN: Final = 1_000  # fewer are no burden
 VECTOR_INDEX_ROWS_MIN: Final = 20_000  # below, a scan is exact and quick enough
 VERSIONS_KEPT_SECONDS: Final = 600.0
 FORGOTTEN_SECONDS_MAX: Final = 2 * VERSIONS_KEPT_SECONDS
@@ -96,7 +98,21 @@ class LanceMaintenance:
         if self._index.commits - self._commits_done >= COMMITS_BETWEEN:
             return True
         words = table.index_stats("words_idx")
-        return words is not None and words.num_unindexed_rows >= UNINDEXED_ROWS_MAX
+        unindexed = 0 if words is None else words.num_unindexed_rows
+        return unindexed >= UNINDEXED_ROWS_MAX or self._is_worn(table, unindexed)
+
+    def _is_worn(self, table: Any, unindexed: int) -> bool:
+        """Say whether more than a share of the rows was deleted since, or is not indexed yet."""
+        if self._index.commits == self._commits_done:
+            return False  # what compaction left it leaves again
+        stats = table.stats()
+        fragments = stats["fragment_stats"]
+        rows, stored = stats["num_rows"], fragments["num_fragments"] * fragments["lengths"]["mean"]
+        deleted = max(0, stored - rows)  # a mean is cut to a whole number
+        return any(
+            worn >= WORN_ROWS_MIN and worn > WORN_SHARE * of
+            for worn, of in ((deleted, stored), (unindexed, rows))
+        )
 
     def _has_old_versions(self, table: Any) -> bool:
         return self._clock() >= self._clean_at and len(table.list_versions()) > 1

@@ -46,6 +46,12 @@ def say_json(value: Any) -> None:
     say(json.dumps(value, ensure_ascii=not is_unicode, indent=2, default=str))
 
 
+def say_json_line(value: Any) -> None:
+    """Print *value* as JSON on one line."""
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    say(json.dumps(value, ensure_ascii=not is_unicode, default=str))
+
+
 def say_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table that fits a terminal; without one, tab-separated lines."""
     if not sys.stdout.isatty():

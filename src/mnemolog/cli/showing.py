@@ -6,11 +6,14 @@ import typer
 
 from mnemolog.cli.options import Agent, AsJSON, Data, LogURL, Tenant, WorkerGroup, opened
 from mnemolog.cli.output import say, say_json, say_pairs, say_table
+from mnemolog.cli.watching import SECONDS, follow, lag, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mnemolog.engine import Engine
+    from mnemolog.health import Health
+    from mnemolog.outside_look import OutsideLook
     from mnemolog.schemas.decoded import Decoded
     from mnemolog.status import IndexStanding, Status
 
@@ -92,16 +95,42 @@ def status(
     log: LogURL = None,
     tenant: Tenant = None,
     group: WorkerGroup = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it again and again, until Ctrl-C.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option(min=0.2, max=3600, help="Seconds between two looks of --watch.")
+    ] = SECONDS,
     as_json: AsJSON = False,
 ) -> None:
-    """Show the log, who keeps the projections, and how far each of them is."""
-    from mnemolog.status import status as now  # noqa: PLC0415 - see `opened`
+    """Show the log, who keeps the projections, how far each of them is, and whether that is well.
+
+    Whether they move needs two looks: --watch tells that, too.
+    """
+    from threading import Event  # noqa: PLC0415 - see `opened`
+
+    from mnemolog.outside_look import OutsideLook  # noqa: PLC0415
+    from mnemolog.status import status as now  # noqa: PLC0415
 
     with opened(data, log, tenant, reads=True, projects=False, record_recalls=False) as memory:
-        found = now(memory.engine, group=group)
+        looks = OutsideLook(memory.engine)
+        if watch:
+            follow(
+                lambda: now(memory.engine, group=group),
+                looks,
+                pause=lambda: Event().wait(every),
+                show=_say_status,
+                as_json=as_json,
+            )
+            return
+        health, found = looks.look(), now(memory.engine, group=group)
     if as_json:
-        say_json(found.to_dict())
-        return
+        say_json({**found.to_dict(), "health": health.to_dict()})
+    else:
+        _say_status(found, health, looks)
+
+
+def _say_status(found: "Status", health: "Health", looks: "OutsideLook") -> None:
     records, free = sum(found.ends.values()), found.disk_free_bytes / 2**30
     say_pairs(
         {
@@ -113,14 +142,16 @@ def status(
             "vectors outstanding": found.vectors_outstanding,
             **({"index": _index(found.index)} if found.index else {}),
             "disk": f"{found.disk_used_percent} % used, {free:.1f} GiB free",
+            **told(health),
             **{f"WARNING {n}": text for n, text in enumerate(found.warnings, start=1)},
         }
     )
-    _say_standings(found)
+    _say_standings(found, looks)
 
 
-def _say_standings(found: "Status") -> None:
-    columns = ("projection", "generation", "behind", "parked", "foreign", "repeats", "MiB")
+def _say_standings(found: "Status", looks: "OutsideLook") -> None:
+    counts = ("behind", "seconds", "parked", "foreign", "repeats")
+    columns = ("projection", "generation", *counts, "MiB")
     say_table(
         columns,
         [
@@ -128,6 +159,7 @@ def _say_standings(found: "Status") -> None:
                 p.name,
                 p.generation,
                 p.behind,
+                lag(looks.lag_seconds(p.name)),
                 p.parked,
                 p.foreign,
                 p.repeats,

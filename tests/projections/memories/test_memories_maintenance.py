@@ -116,6 +116,39 @@ def test_many_rows_that_are_not_indexed_are_reason_enough(tmp_path, monkeypatch)
         assert table.optimized == before + 1
 
 
+def test_a_share_of_rows_that_are_not_indexed_is_reason_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr(lance_maintenance, "WORN_ROWS_MIN", 3)
+    with opened(tmp_path) as memories:
+        fold(memories, recorded(*lamps(40)))
+        table, clock = watched(memories)
+        memories.maintenance.run_if_due()
+        for count, more in ((43, 0), (47, 1)):  # 3 of 43 are less than a tenth, 7 of 47 more
+            before = table.optimized
+            fold(memories, recorded(*lamps(count)))
+            clock.seconds += LOOK_SECONDS_MIN
+            memories.maintenance.run_if_due()
+            assert table.optimized == before + more
+        assert table.index_stats("words_idx").num_unindexed_rows == 0
+
+
+def test_a_share_of_rows_that_were_deleted_is_reason_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr(lance_maintenance, "WORN_ROWS_MIN", 3)
+    told = lamps(40)
+    with opened(tmp_path) as memories:
+        fold(memories, recorded(*told))
+        table, clock = watched(memories)
+        memories._settings.scrubbed()
+        memories.maintenance.run_if_due()
+        for gone, more in ((3, 0), (8, 1)):
+            before = table.optimized
+            told.append(mem.MemoryForgotten(memories=[memory_of(f"e{n}") for n in range(gone)]))
+            fold(memories, recorded(*told))
+            memories._settings.scrubbed()  # a scrub would do it, and more
+            clock.seconds += LOOK_SECONDS_MIN
+            memories.maintenance.run_if_due()
+            assert table.optimized == before + more
+
+
 def test_nothing_is_done_twice_for_nothing(tmp_path):
     with opened(tmp_path) as memories:
         fold(memories, recorded(*lamps(3)))
