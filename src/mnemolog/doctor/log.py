@@ -16,7 +16,7 @@ from mnemolog.streams.sqlite_log import SQLiteLog
 NAME: Final = "log"
 NEVER_DROPPED: Final = (
     "Nothing was changed and nothing is dropped. Restore log.db, with log.db-wal, from a backup; or"
-    " export what can be read and import it into another folder (docs/operating.md)."
+    " import what can still be read into another folder (docs/operating.md tells how)."
 )
 
 

@@ -12,7 +12,10 @@ from mnemolog.schemas.events import ALL_EVENTS
 NAME: Final = "parked"
 _KNOWN: Final = frozenset(event.event_type for event in ALL_EVENTS)
 SHOWN_MAX: Final = 5  # of each projection
-MEND_OR_SKIP: Final = "Mend the cause and rebuild, or append event.skipped with the identity."
+MEND_OR_SKIP: Final = (
+    "Mend the cause, then `mnemolog parked retry`; or `mnemolog parked skip`, which appends"
+    " event.skipped with the identity."
+)
 
 
 def check(patient: Patient) -> Iterator[Finding]:

@@ -136,6 +136,17 @@ def test_a_log_that_went_while_doctor_looked_is_not_built_from(data):
     assert (serving(data, WEIGHTS) / "weights.db").read_bytes() == b"no store"
 
 
+def test_what_a_damaged_log_still_has_comes_into_another_folder(data, tmp_path):
+    change(data, "UPDATE records SET value = x'00' WHERE place = 2")
+    with closing(sqlite3.connect(log_file(data))) as file:
+        values = [value for (value,) in file.execute("SELECT value FROM readable")]
+    (tmp_path / "rest.jsonl").write_text("".join(f"{value}\n" for value in values))
+    with opened(tmp_path / "rescued", projects=False) as mem:
+        report = mem.import_histories(tmp_path / "rest.jsonl")
+        assert mem.engine.log.ends() == {0: 4}
+    assert (report.added, report.problems_total) == (4, 1)
+
+
 # Whether it is the log that was applied
 
 
