@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mnemolog.memory import Memory
 
 STDOUT: Final = "-"
+INTERRUPTED: Final = 130
 
 
 def add_to(app: typer.Typer) -> None:
@@ -48,9 +49,12 @@ def export(
 ) -> None:
     """Write the log as CloudEvents, one a line, from which `import` makes any other log.
 
-    Exits with 1 where a text beside the log is missing; the events are all there.
+    A file is written whole or not at all. Exits with 1 where a text beside the log is missing; the
+    events are all there.
 
     Example: mnemolog export --to history.jsonl.gz
+
+    Example: mnemolog export --agent ops-1 --from 2026-01-01 | mnemolog import - --tenant copy
     """
     wanted = {
         "agent": agent,
@@ -65,6 +69,10 @@ def export(
         except BrokenPipeError:
             _write_no_more()
             raise typer.Exit(0) from None
+        except KeyboardInterrupt:
+            left = "the events so far" if to == STDOUT else f"nothing: {to} is as it was"
+            note(f"interrupted: what was written is {left}")
+            raise typer.Exit(INTERRUPTED) from None
     _say_report(report, as_json=as_json, is_piped=to == STDOUT)
     if report.blobs_missing:
         raise typer.Exit(1)

@@ -52,7 +52,9 @@ def import_(
     embedder: EmbedderName = None,
     format_name: Annotated[
         str | None,
-        typer.Option("--format", help="The format, such as openai-chat; recognised if not given."),
+        typer.Option(
+            "--format", help="One of docs/importing.md, as openai-chat; recognised if not given."
+        ),
     ] = None,
     agent: Agent = None,
     user: User = None,

@@ -54,6 +54,23 @@ def test_a_file_is_written_once_and_told_on_standard_output(cli, filled, tmp_pat
     assert path.read_bytes() == first
 
 
+def test_an_export_that_is_interrupted_leaves_the_file_as_it_was_and_says_so(
+    cli, filled, tmp_path, monkeypatch
+):
+    path = tmp_path / "x.jsonl"
+    path.write_text("mine")
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as around:
+        around.setattr("mnemolog.exporting.document_bytes", interrupted)
+        done = cli("export", "--to", path, "--force")
+    assert (done.code, "interrupted: what was written is nothing" in done.err) == (130, True)
+    assert path.read_text() == "mine"
+    assert [p.name for p in tmp_path.iterdir() if "draft" in p.name] == []
+
+
 def test_an_export_is_imported_into_another_folder_and_tenant(cli, filled, tmp_path):
     path, other = tmp_path / "x.jsonl", str(tmp_path / "other")
     assert cli("export", "--to", path).code == 0
