@@ -44,7 +44,8 @@ class Dispatcher:
 
     `failure` is what it could not go on from, `trouble` what it tries again at this moment.
     *renewed* gives what takes a damaged projection's place; without it damage is a failure, too.
-    *tell* hears each error. `tally` has what it counted.
+    *tell* hears each error. `tally` has what it counted; `is_paused` says whether somebody else
+    has the turn.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Dispatcher:
         self._tell = tell
         self._turn = threading.RLock()  # held while the projector or a projection is used
         self._moved = threading.Condition()
+        self.is_paused = False
         self._pauses = 0  # that wait for their turn: a busy log lets them in, too
         self._stopping = threading.Event()
         self._thread = self._new_thread()
@@ -128,9 +130,11 @@ class Dispatcher:
             turn = self._acquired_turn()
         finally:  # an interrupt while it waits must not leave the dispatcher waiting for it
             self._count_pause(-1)
+        self.is_paused = True
         try:
             yield self._projector
         finally:
+            self.is_paused = False
             self._projector.rewind()
             turn.release()
         with self._moved:

@@ -23,6 +23,7 @@ from mnemolog.ledgers import counts_in, vectors_outstanding
 from mnemolog.picture import Counted, Picture, ProjectionSeen, Upkeep
 from mnemolog.sampling import sampled
 from mnemolog.schemas.errors import MnemologError
+from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.upkeep_watch import UpkeepWatch
 from mnemolog.watch_settings import Watching
 
@@ -111,7 +112,7 @@ class TenantWatch:
         if (
             dispatcher is None
             or dispatcher.failure is not None
-            or dispatcher.held_up_by is not None
+            or _reason(dispatcher) is not None
         ):
             return
         bound = self._watching.bounds.still_seconds / 2  # before it is said to be failing
@@ -127,8 +128,7 @@ class TenantWatch:
             return told  # whoever keeps them tells whether they move
         if dispatcher.failure is not None:
             return [*told, _ended("dispatcher", dispatcher.failure)]
-        held_up_by = dispatcher.held_up_by
-        trouble = None if held_up_by is None else str(held_up_by)
+        trouble = _reason(dispatcher)
         told += [
             moving(
                 name, track, bounds=bounds, trouble=None if track.still_since is None else trouble
@@ -165,6 +165,13 @@ def _with_unfinished(seen: Upkeep, engine: Engine) -> Upkeep:
     unfinished = 0 if dispatcher is None else dispatcher.tally.unfinished.value
     failures = {**seen.failures, "follow-up": unfinished}
     return Upkeep(seen.disk_bytes, seen.disk_used_share, failures, seen.in_a_row, seen.golden_rate)
+
+
+def _reason(dispatcher: Dispatcher) -> str | None:
+    """Return why nothing is applied at this moment, as far as that is known and passes."""
+    if dispatcher.held_up_by is not None:
+        return str(dispatcher.held_up_by)
+    return "a rebuild or a verification has the turn" if dispatcher.is_paused else None
 
 
 def _not_open(subject: Subject) -> Verdict:

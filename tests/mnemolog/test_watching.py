@@ -121,6 +121,20 @@ def test_a_store_that_fails_is_alive_and_not_ready(monkeypatch):
         assert watch.ready().is_well
 
 
+def test_who_waits_for_a_rebuild_is_not_stuck():
+    clock = Clock()
+    with opened() as memory, closing_watch(watch_of(clock, a=memory)) as watch:
+        with memory.engine.dispatcher.paused():
+            memory.observe("it rains", agent="ops-1")
+            for seconds in (0, 51, 150):
+                clock.seconds = seconds
+                watch.look()
+            assert watch.alive().is_well
+            assert watch.alive().level is Level.DEGRADED
+            assert memory.engine.dispatcher.tally.recreated.value == 0
+        eventually(lambda: at_the_end(watch), what="it goes on")
+
+
 def test_a_dispatcher_that_ended_is_not_alive(monkeypatch):
     clock, log = Clock(), Hanging("default")
     with memory_over(log, monkeypatch) as memory, closing_watch(watch_of(clock, a=memory)) as watch:
