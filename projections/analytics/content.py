@@ -25,7 +25,7 @@ _OF_THE_HISTORY: Final = "WHERE guest OR type NOT IN ({})".format(
 )
 _ROW_ID: Final = {
     "formed_memories": ("memory",),
-    "links": ("identity", "from_memory", "to_memory", "kind"),
+    "told_links": ("identity", "from_memory", "to_memory", "kind"),
     "recalled_memories": ("identity", "ordinal"),
     "uses": ("identity", "ordinal"),
 }

@@ -53,7 +53,7 @@ def fold(
         ):
             grown["formed_memories"] += insert_formed_memories(connection)
             if any(memory.from_memories for memory in memories):
-                grown["links"] += insert_drawn_links(connection)
+                grown["told_links"] += insert_drawn_links(connection)
     note_texts(connection, items, memories)
     says_so = note_forgets(connection, items)  # 3
     if says_so or forgets_anything(connection):

@@ -62,7 +62,7 @@ def insert_memory_changes(connection: Connection) -> int:
 
 
 def insert_links(connection: Connection) -> int:
-    """Fill `links` with those that events tell."""
+    """Fill `told_links` with those that events tell."""
     return added(connection, sql("insert_links"))
 
 
@@ -102,7 +102,7 @@ def insert_formed_memories(connection: Connection) -> int:
 
 
 def insert_drawn_links(connection: Connection) -> int:
-    """Fill `links` with those from a memory of `incoming_memories` to what it draws together."""
+    """Fill `told_links` with those from a memory of `incoming_memories` to what it draws."""
     return added(connection, sql("insert_drawn_links"))
 
 
@@ -133,7 +133,7 @@ INSERTS: Final = (
             }
         ),
     ),
-    Insert("links", insert_links, frozenset({"memory.linked", "memory.superseded"})),
+    Insert("told_links", insert_links, frozenset({"memory.linked", "memory.superseded"})),
     Insert("recalls", insert_recalls, frozenset({"memory.recalled"})),
     Insert("recalled_memories", insert_recalled_memories, frozenset({"memory.recalled"})),
     Insert("uses", insert_uses, frozenset({"memory.used", "decision.made"})),

@@ -18,7 +18,7 @@ TABLES: Final = (
     "feedback",
     "formed_memories",
     "memory_changes",
-    "links",
+    "told_links",
     "recalls",
     "recalled_memories",
     "uses",
@@ -26,7 +26,7 @@ TABLES: Final = (
     "session_events",
     "checkpoints",
 )
-VIEWS: Final = ("sessions", "tasks", "actions", "memories")
+VIEWS: Final = ("sessions", "tasks", "actions", "links", "memories")
 RELATIONS: Final = (*TABLES, *VIEWS, "published", "columns")
 
 

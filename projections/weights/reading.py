@@ -30,14 +30,17 @@ SELECT id, kind, importance, initial, occurred_at, valid_from, valid_until,
     (SELECT sum(f.score) FROM uses AS u JOIN feedback AS f
         ON f.target = u.event_id AND f.target_kind = 'event' WHERE u.memory = id),
     (SELECT sum(f.gain) FROM uses AS u JOIN feedback AS f
-        ON f.target = u.event_id AND f.target_kind = 'event' WHERE u.memory = id)
+        ON f.target = u.event_id AND f.target_kind = 'event' WHERE u.memory = id),
+    (SELECT min(number) FROM marks WHERE memory = id AND mark = 'superseded')
 FROM memories WHERE id IN ({ids})
 """
 # Within a key the later one holds, by offset; of several keys' the last by time, then by identity.
-# (A bare column beside max() is of the row that has the maximum.)
+# (A bare column beside max() is of the row that has the maximum.) Of what supersedes a memory that
+# counts which is named: one that names nothing takes no name away.
 _MARKS: Final = """
 SELECT memory, mark, number, other FROM (
-    SELECT *, max("offset") FROM marks WHERE memory IN ({ids}) GROUP BY memory, mark, key)
+    SELECT *, max("offset") FROM marks WHERE memory IN ({ids})
+    GROUP BY memory, mark, key, other IS NULL)
 ORDER BY memory, mark, occurred_at, identity
 """
 _CONTRIBUTING: Final = """
@@ -116,16 +119,17 @@ class WeightReader:
 
 
 def _marked(rows: Iterable[Sequence[Any]]) -> dict[str, dict[str, Sequence[Any]]]:
-    """Return what holds of each memory, by mark: the last of *rows*."""
+    """Return what holds of each memory, by mark: the last of *rows*, and the last name in them."""
     marked: dict[str, dict[str, Sequence[Any]]] = {}
     for memory, mark, number, other in rows:
-        marked.setdefault(memory, {})[mark] = (number, other)
+        of_memory = marked.setdefault(memory, {})
+        _, named = of_memory.get(mark, (None, None))
+        of_memory[mark] = (number, named if other is None else other)
     return marked
 
 
 def _standing(row: Sequence[Any], marked: Mapping[str, Sequence[Any]]) -> Standing:
-    superseded = marked.get("superseded", (None, None))
-    ends = [end for end in (row[6], superseded[0]) if end is not None]
+    ends = [end for end in (row[6], row[16]) if end is not None]
     scores_and_gains = [value or 0 for value in row[10:16]]
     return Standing(
         kind=row[1],
@@ -142,7 +146,7 @@ def _standing(row: Sequence[Any], marked: Mapping[str, Sequence[Any]]) -> Standi
         valid_from=None if row[5] is None else _moment(row[5]),
         valid_until=_moment(min(ends)) if ends else None,
         superseded="superseded" in marked,
-        superseded_by=superseded[1],
+        superseded_by=marked.get("superseded", (None, None))[1],
         archived="archived" in marked,
     )
 

@@ -191,7 +191,7 @@ OF_EVENTS = {
         ("h5", has(ordinal=1, memory=CONSTRAINT, via="decision.made")),
         ("h5", has(ordinal=2, memory=POOL, via="decision.made")),
     ],
-    "links": [
+    "told_links": [
         ("h11", has(from_memory=MONDAYS, to_memory=FRIDAYS, kind="supersedes", score=1_000)),
         ("h5", has(from_memory=CONSTRAINT, to_memory=DECISION, kind="causes", score=1_000)),
         ("h5", has(from_memory=POOL, to_memory=DECISION, kind="causes", score=1_000)),
@@ -206,13 +206,17 @@ OF_EVENTS = {
 
 def test_every_table_and_view_is_looked_at():
     assert {*OF_EVENTS, "events", "formed_memories"} == set(TABLES)
-    assert set(VIEWS) == {"memories", "actions", "sessions", "tasks"}
+    assert set(VIEWS) == {"memories", "actions", "links", "sessions", "tasks"}
 
 
 @pytest.mark.parametrize("table", OF_EVENTS)
 def test_a_row_for_each_event_or_part(rows_of, table):
     found = [own(row) for row in rows_of(table)]
     assert sorted(found, key=str) == sorted(OF_EVENTS[table], key=str)
+
+
+def test_links_are_those_of_memories_that_are_there(rows_of):
+    assert sorted(map(own, rows_of("links")), key=str) == sorted(OF_EVENTS["told_links"], key=str)
 
 
 def test_the_action(rows_of):

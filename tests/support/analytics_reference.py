@@ -24,7 +24,7 @@ _ERASED = {
     "action_events": ("arguments", "raw", "result", "error", "data"),
     "feedback": ("label", "comment"),
     "memory_changes": ("text", "reason"),
-    "links": ("reason",),
+    "told_links": ("reason",),
     "recalls": ("question", "missing"),
     "recalled_memories": (),
     "uses": ("purpose",),
@@ -54,7 +54,7 @@ def tables(batch: Batch) -> dict[str, list[Row]]:
             if memory.event_type == "knowledge.consolidated":
                 ends, kind = (memory.id, drawn), "summarises"
             link = {"from_memory": ends[0], "to_memory": ends[1], "kind": kind}
-            found["links"].append({**scope, **link, "score": 1000, "reason": None})
+            found["told_links"].append({**scope, **link, "score": 1000, "reason": None})
     return _without_forgotten(found, items, formed)
 
 
@@ -77,7 +77,9 @@ def _without_forgotten(
     erased = {UUID(one) for one in named | {memory.identity for memory in gone}}
     erased |= {row["identity"] for row in found["memory_changes"] if row["memory"] in ids}
     erased |= {
-        row["identity"] for row in found["links"] if {row["from_memory"], row["to_memory"]} & ids
+        row["identity"]
+        for row in found["told_links"]
+        if {row["from_memory"], row["to_memory"]} & ids
     }
     found["formed_memories"] = [m for m in found["formed_memories"] if m["memory"] not in ids]
     for table, names in _ERASED.items():

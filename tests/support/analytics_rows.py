@@ -132,7 +132,7 @@ def _(event: mem.MemoryRecalled) -> Iterable[tuple[str, Row]]:
 @_told.register
 def _(event: mem.MemoryLinked) -> Iterable[tuple[str, Row]]:
     ends = _own(event, "from_memory", "to_memory", "kind", "reason")
-    yield "links", {**ends, "score": round(event.score * 1000)}
+    yield "told_links", {**ends, "score": round(event.score * 1000)}
 
 
 @_told.register(mem.MemoryPinned)
@@ -154,7 +154,7 @@ def _(event: mem.MemorySuperseded) -> Iterable[tuple[str, Row]]:
     yield "memory_changes", {**_change("memory_changes", event), **own}
     if event.superseded_by:
         ends = {"from_memory": event.superseded_by, "to_memory": event.memory}
-        yield "links", {**ends, "kind": "supersedes", "score": 1000, "reason": event.reason}
+        yield "told_links", {**ends, "kind": "supersedes", "score": 1000, "reason": event.reason}
 
 
 def _change(table: str, event: Any) -> Row:

@@ -1,7 +1,8 @@
 """What the views of analysts derive, in plain Python, from the rows of their tables."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product, zip_longest
 
 from support.analytics_rows import Row
 
@@ -99,30 +100,66 @@ def _session(name: str, found: dict[str, list[Row]]) -> Row:
 
 
 def actions(found: dict[str, list[Row]]) -> list[Row]:
-    """Return what the view `actions` derives, by key and action."""
-    ended = {row["session"] for row in sessions(found) if row["status"] == "ended"}
-    over = {row["task"] for row in tasks(found) if row["status"] in {"completed", "abandoned"}}
+    """Return what the view `actions` derives: a call for each start, with its end if it has one."""
     calls: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in sorted(found["action_events"], key=lambda row: row["log_offset"]):
         calls[row["key"], row["action"]].append(row)
-    return [_action(key, action, rows, ended, over) for (key, action), rows in calls.items()]
+    ends = [row for row in found["session_events"] if row["change"] == "session.ended"]
+    ends += [r for r in found["task_events"] if r["change"] in {"task.completed", "task.abandoned"}]
+    return [call for rows in calls.values() for call in _calls(rows, ends)]
 
 
-def _action(key: str, action: str, rows: list[Row], ended: set[str], over: set[str]) -> Row:
-    def first(change: str) -> Row | None:
-        return next((row for row in rows if row["change"] == f"action.{change}"), None)
+def _calls(rows: list[Row], ends: list[Row]) -> Iterator[Row]:
+    starts = [row for row in rows if row["change"] == "action.started"]
+    answers = [row for row in rows if row["change"] == "action.finished"]
+    answers.sort(key=lambda row: row["orphaned"])  # an answer holds, late as it is
+    for start, answer in zip_longest(starts or [None], answers[: max(len(starts), 1)]):
+        told = start or answer
+        yield {
+            "key": told["key"],
+            "action": told["action"],
+            "started_identity": start and start["identity"],
+            "finished_identity": answer and answer["identity"],
+            "status": _status(start, answer, ends),
+        }
 
-    rows = sorted(rows, key=lambda row: bool(row["orphaned"]))  # an answer holds, late as it is
-    start, end = first("started"), first("finished")
-    told = start or end
-    assert told is not None
-    if end is not None and end["orphaned"]:
-        status = "orphaned"
-    elif end is not None:
-        status = "succeeded" if end["success"] else "failed"
-    else:
-        status = "orphaned" if told["session"] in ended or told["task"] in over else "running"
-    return {"key": key, "action": action, "status": status}
+
+def _status(start: Row | None, answer: Row | None, ends: list[Row]) -> str:
+    if answer is not None:
+        return "orphaned" if answer["orphaned"] else _ENDED[answer["success"]]
+    assert start is not None
+    return "orphaned" if any(_leaves_behind(end, start) for end in ends) else "running"
+
+
+_ENDED = {True: "succeeded", False: "failed"}
+
+
+def _leaves_behind(end: Row, start: Row) -> bool:
+    """Say whether what *start* belongs to ended after it."""
+    what = end["change"].partition(".")[0]
+    if start[what] is None or start[what] != end[what]:
+        return False
+    if end["key"] == start["key"]:
+        return end["log_offset"] > start["log_offset"]
+    return end["occurred_at"] >= start["occurred_at"]
+
+
+def links(found: dict[str, list[Row]]) -> list[Row]:
+    """Return what the view `links` derives: told or by a cause, between memories that are there."""
+    formed = found["formed_memories"]
+    there = {row["memory"] for row in formed}
+    cause_of = {row["identity"]: row["cause"] for row in found["events"]}
+    rows = [
+        {name: row[name] for name in ("identity", "from_memory", "to_memory", "kind", "score")}
+        for row in found["told_links"]
+        if {row["from_memory"], row["to_memory"]} <= there
+    ]
+    for caused, cause in product(formed, formed):
+        is_cause = cause["event_id"] == cause_of[caused["identity"]]
+        if is_cause and cause["identity"] != caused["identity"]:
+            ends = {"from_memory": cause["memory"], "to_memory": caused["memory"]}
+            rows.append({"identity": caused["identity"], **ends, "kind": "causes", "score": 1000})
+    return list({tuple(row.values()): row for row in rows}.values())
 
 
 VIEWS: dict[str, Callable[[dict[str, list[Row]]], list[Row]]] = {
@@ -130,4 +167,5 @@ VIEWS: dict[str, Callable[[dict[str, list[Row]]], list[Row]]] = {
     "tasks": tasks,
     "sessions": sessions,
     "actions": actions,
+    "links": links,
 }

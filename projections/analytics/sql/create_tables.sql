@@ -173,7 +173,7 @@ CREATE TABLE memory_changes (
     reason VARCHAR
 );
 
-CREATE TABLE links (
+CREATE TABLE told_links (
     identity UUID NOT NULL,
     event_id VARCHAR NOT NULL,
     key VARCHAR NOT NULL,

@@ -77,13 +77,17 @@ LEFT JOIN latest d ON d.task = n.task AND d.about = 'task.progressed'
 LEFT JOIN latest p ON p.task = n.task AND p.about = 'plan.changed'
 LEFT JOIN started s ON s.task = n.task;
 
+-- As many actions of one id as ended have ended, the first ones first, and those said to be orphaned
+-- last: so neither a repeated id nor an end that comes before its start matters. What has no end is
+-- orphaned once its session or task ended after its start: by position within a key, by the world's
+-- time where there is no order.
 CREATE VIEW actions AS
 WITH started AS (
-    SELECT * FROM action_events WHERE change = 'action.started'
-    QUALIFY row_number() OVER (PARTITION BY key, action ORDER BY log_offset) = 1
+    SELECT *, row_number() OVER (PARTITION BY key, action ORDER BY log_offset) AS turn
+    FROM action_events WHERE change = 'action.started'
 ), finished AS (
-    SELECT * FROM action_events WHERE change = 'action.finished'
-    QUALIFY row_number() OVER (PARTITION BY key, action ORDER BY orphaned, log_offset) = 1
+    SELECT *, row_number() OVER (PARTITION BY key, action ORDER BY orphaned, log_offset) AS turn
+    FROM action_events WHERE change = 'action.finished'
 ), paired AS (
     SELECT coalesce(s.action, f.action) AS action, coalesce(s.key, f.key) AS key,
            coalesce(s.agent, f.agent) AS agent, coalesce(s.user_id, f.user_id) AS user_id,
@@ -94,17 +98,39 @@ WITH started AS (
            s.occurred_at AS started_at, f.occurred_at AS finished_at,
            f.success, f.orphaned, f.result, f.error, f.data, f.duration_ms, f.cost_usd,
            coalesce(s.forgotten, false) OR coalesce(f.forgotten, false) AS forgotten
-    FROM started s FULL JOIN finished f ON f.key = s.key AND f.action = s.action
+    FROM started s FULL JOIN finished f ON f.key = s.key AND f.action = s.action AND f.turn = s.turn
+    WHERE s.turn IS NOT NULL OR f.turn = 1
+), left_behind AS (
+    SELECT s.identity FROM started s JOIN session_events e
+    ON e.session = s.session AND e.change = 'session.ended'
+       AND CASE WHEN e.key = s.key THEN e.log_offset > s.log_offset
+                ELSE e.occurred_at >= s.occurred_at END
+    UNION
+    SELECT s.identity FROM started s JOIN task_events e
+    ON e.task = s.task AND e.change IN ('task.completed', 'task.abandoned')
+       AND CASE WHEN e.key = s.key THEN e.log_offset > s.log_offset
+                ELSE e.occurred_at >= s.occurred_at END
 )
 SELECT p.action, p.key, p.agent, p.user_id, p.project, p.session, p.task, p.phase,
        CASE WHEN p.orphaned THEN 'orphaned' WHEN p.success THEN 'succeeded' WHEN NOT p.success THEN 'failed'
-            WHEN e.status = 'ended' OR t.status IN ('completed', 'abandoned') THEN 'orphaned'
-            ELSE 'running' END AS status,
+            WHEN l.identity IS NOT NULL THEN 'orphaned' ELSE 'running' END AS status,
        p.tool, p.arguments, p.raw, p.costly, p.started_at, p.finished_at, p.duration_ms,
        p.result, p.error, p.data, p.cost_usd, p.started_identity, p.finished_identity, p.forgotten
 FROM paired p
-LEFT JOIN sessions e ON e.session = p.session
-LEFT JOIN tasks t ON t.task = p.task;
+LEFT JOIN left_behind l ON l.identity = p.started_identity;
+
+-- Both ends have to be there. A memory whose event names another's as its cause was caused by it.
+CREATE VIEW links AS
+SELECT t.* FROM told_links t
+JOIN formed_memories a ON a.memory = t.from_memory
+JOIN formed_memories b ON b.memory = t.to_memory
+UNION
+SELECT e.identity, e.event_id, e.key, e.agent, e.user_id, e.project, e.session, e.task, e.phase,
+       e.occurred_at, e.log_partition, e.log_offset, e.forgotten,
+       a.memory AS from_memory, b.memory AS to_memory, 'causes' AS kind, 1000 AS score, NULL AS reason
+FROM formed_memories b
+JOIN events e ON e.identity = b.identity
+JOIN formed_memories a ON a.event_id = e.cause AND a.identity <> b.identity;
 
 CREATE VIEW memories AS
 WITH of_key AS (

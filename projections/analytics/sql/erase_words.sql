@@ -14,7 +14,7 @@ UPDATE feedback SET forgotten = true, label = NULL, comment = NULL
 WHERE NOT forgotten AND identity IN (SELECT identity FROM forgotten_events);
 UPDATE memory_changes SET forgotten = true, text = NULL, reason = NULL
 WHERE NOT forgotten AND identity IN (SELECT identity FROM forgotten_events);
-UPDATE links SET forgotten = true, reason = NULL
+UPDATE told_links SET forgotten = true, reason = NULL
 WHERE NOT forgotten AND identity IN (SELECT identity FROM forgotten_events);
 UPDATE recalls SET forgotten = true, question = NULL, missing = NULL
 WHERE NOT forgotten AND identity IN (SELECT identity FROM forgotten_events);

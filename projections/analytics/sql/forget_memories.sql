@@ -12,7 +12,7 @@ WHERE memory IN (SELECT memory FROM forgotten_memories)
     OR (($whole OR identity IN (SELECT identity FROM batch))
         AND memory IN (SELECT memory FROM ledger.forgets WHERE kind = 'memory'))
 UNION
-SELECT identity FROM links
+SELECT identity FROM told_links
 WHERE from_memory IN (SELECT memory FROM forgotten_memories)
     OR to_memory IN (SELECT memory FROM forgotten_memories)
     OR (($whole OR identity IN (SELECT identity FROM batch))

@@ -1,5 +1,5 @@
 -- What consolidates memories summarises them; a decision or a comment was caused by what it names.
-INSERT INTO links BY NAME
+INSERT INTO told_links BY NAME
 SELECT
     b.identity, b.event_id, b.key, b.agent, b.user_id, b.project, b.session, b.task, b.phase,
     b.occurred_at, b.log_partition, b.log_offset, b.forgotten,

@@ -1,5 +1,5 @@
 -- Links that were told, and those from a memory to the one that it supersedes.
-INSERT INTO links BY NAME
+INSERT INTO told_links BY NAME
 SELECT
     identity, event_id, key, agent, user_id, project, session, task, phase, occurred_at,
     log_partition, log_offset, forgotten,

@@ -84,10 +84,11 @@ def test_a_memory_is_valid_until_the_earliest_end_that_was_told(ask):
         (["bad", "start"], "failed"),
         (["good"], "succeeded"),
         (["start", "session over"], "orphaned"),
-        (["session over", "start"], "orphaned"),
-        (["start", "session over", "session again"], "running"),
+        (["session over", "start"], "running"),
+        (["start", "session over", "session again"], "orphaned"),
+        (["session over", "session again", "start"], "running"),
         (["start", "task over"], "orphaned"),
-        (["start", "task over", "task again"], "running"),
+        (["start", "task over", "task again"], "orphaned"),
         (["start", "session over", "good"], "succeeded"),
         (["good", "start", "bad"], "succeeded"),
         (["start", "lost"], "orphaned"),
@@ -107,6 +108,31 @@ def test_an_action_runs_until_it_ends_or_what_it_belongs_to_does(ask, events, st
     }
     history = [happened(told[name], session="s", task="t") for name in events]
     assert ask(*history, of="SELECT status FROM actions") == [(status,)]
+
+
+def test_an_id_that_starts_again_is_another_action(ask):
+    start, good = (
+        ex.ActionStarted(action="a", tool="x"),
+        ex.ActionFinished(action="a", success=True),
+    )
+    of = "SELECT status FROM actions ORDER BY started_at"
+    assert ask(start, start, good, of=of) == [("succeeded",), ("running",)]
+
+
+def test_links_tie_memories_that_are_there_and_what_a_cause_ties(ask):
+    events = [
+        NOTE,
+        happened(NOTE, cause="e0"),
+        mem.MemoryLinked(from_memory=MEMORY, to_memory=memory_of("e1"), kind="similar", score=0.5),
+        mem.MemoryLinked(from_memory=MEMORY, to_memory="mem_none", kind="similar"),
+    ]
+    of = "SELECT to_memory, kind, score, event_id FROM links ORDER BY kind"
+    caused = memory_of("e1")
+    assert ask(*events, of=of) == [
+        (caused, "causes", 1000, "e1"),
+        (caused, "similar", 500, "e2"),
+    ]
+    assert ask(of="SELECT count(*) FROM told_links") == [(2,)]
 
 
 def test_two_agents_may_call_their_actions_alike(ask):
