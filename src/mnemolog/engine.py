@@ -77,7 +77,7 @@ class Engine:
         opened as it is, or isn't there, is left out.
         """
         self.settings = settings
-        self._rebuilding = set(rebuilding)
+        self.rebuilding = set(rebuilding)
         self._scratch = tempfile.TemporaryDirectory() if settings.is_in_memory else None
         data = Path(self._scratch.name if self._scratch else settings["data"]).expanduser()
         self.folder = settings.tenant_folder(data.absolute())
@@ -180,7 +180,7 @@ class Engine:
     def _opened_log(self) -> Log:
         if self.settings.is_in_memory and not self.settings["log"]:
             return InMemoryLog(self.settings.tenant, partitions=self.settings.partitions or 1)
-        if not self.settings["log"] and not self.read_only and not self._rebuilding:
+        if not self.settings["log"] and not self.read_only and not self.rebuilding:
             check_log_is_there(self.folder, self.settings.tenant)
         return open_log(
             self.settings["log"] or None,
@@ -265,11 +265,11 @@ class Engine:
         except NewerRelease:
             raise
         except (InvalidSetting, LogReplaced):
-            if kind.name not in self._rebuilding:
+            if kind.name not in self.rebuilding:
                 raise
             return False  # of another fold, embedder or log: the rebuild replaces it
         is_there = self.shelf.generations(kind.name).serving() is not None
-        return is_there or kind.name not in self._rebuilding
+        return is_there or kind.name not in self.rebuilding
 
     def _close_projections(self, last: ExitStack) -> None:
         """Stop processors and dispatcher; let go of projections and lease once that has ended.

@@ -18,6 +18,7 @@ from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.ledgers import applied
 from mnemolog.projections.kinds import CHECKPOINTS, MEMORIES, WEIGHTS
 from mnemolog.projections.lease import Holding, look
+from mnemolog.replay.rebuilding import Stage
 from mnemolog.schemas.errors import (
     Damaged,
     HistoryLost,
@@ -25,10 +26,12 @@ from mnemolog.schemas.errors import (
     LogReplaced,
     LogUnavailable,
     MnemologError,
+    Parked,
     StoreUnavailable,
 )
 from mnemolog.settings import Settings
 from mnemolog.streams.log import Wakeable, topic_of
+from mnemolog.upgrading import build_anew, take_over
 
 LOOK_SECONDS: Final = 0.5  # between two looks at the dispatcher, the lease and the orders
 STALLED_SECONDS: Final = 5.0  # after which a stopped former owner is ended
@@ -39,7 +42,7 @@ MEND_SECONDS: Final = 60.0  # before another try where a person has to act
 END_SECONDS_MAX: Final = 75.0  # a little more than a dispatcher may take to stop
 
 # What no other try mends: each says what is to be done.
-NEEDS_A_PERSON: Final = (LogReplaced, HistoryLost, Damaged, InvalidSetting)
+NEEDS_A_PERSON: Final = (LogReplaced, HistoryLost, Damaged, InvalidSetting, Parked)
 
 Attend = Callable[[Engine], AbstractContextManager[object]]
 
@@ -72,6 +75,7 @@ class Tending:
         self._ending = False
         self._orders = threading.Condition()
         self._said: object = None
+        self._told_building = 0.0
         self._pause_seconds = RETRY_SECONDS_MIN
         self._thread = threading.Thread(target=self._run, name=f"tenant {self.tenant}", daemon=True)
 
@@ -117,6 +121,8 @@ class Tending:
         while not self._ending:
             try:
                 self._keep()
+            except _LetGo:
+                return
             except NEEDS_A_PERSON as error:
                 self.stopped_by = error
                 self._say_error("tenant stopped", error)
@@ -135,6 +141,7 @@ class Tending:
             try:
                 if not self._took(engine):
                     return
+                build_anew(engine, tell=self._tell_building)
                 self.stopped_by = self._said = None
                 self._pause_seconds = RETRY_SECONDS_MIN
                 self._stay(engine)
@@ -148,7 +155,7 @@ class Tending:
         is no owner any more: it is ended, before it could wake up and write.
         """
         stalled_since: dict[int, float] = {}
-        while not self._ending and not engine.take_over():
+        while not self._ending and not take_over(engine):
             found = look(engine.folder / LEASE_FILE)
             self._say("folder held; waiting", holder=str(found), folder=str(engine.folder))
             if found.pid is not None and self._owned and is_stalled_worker(found):
@@ -172,6 +179,21 @@ class Tending:
                     catching_up.tell()
                     self._sleep(LOOK_SECONDS)
         _log.info("tenant let go", tenant=self.tenant)
+
+    def _tell_building(self, projection: str, stage: Stage) -> None:
+        """Tell how far a rebuild is; end it where the tenant is let go."""
+        if self._ending:
+            raise _LetGo
+        if stage.seconds - self._told_building >= TELL_SECONDS or not stage.done:
+            self._told_building = stage.seconds if stage.done else 0.0
+            _log.info(
+                "building",
+                tenant=self.tenant,
+                projection=projection,
+                stage=stage.name,
+                done=stage.done,
+                total=stage.total,
+            )
 
     def _sleep(self, seconds: float) -> None:
         """Wait, or less where there are new orders."""
@@ -200,6 +222,10 @@ def is_stalled_worker(found: Holding) -> bool:
     except OSError:
         return False
     return b"worker" in words and any(b"mnemolog" in word for word in words)
+
+
+class _LetGo(Exception):
+    """The tenant is let go in the middle of a rebuild, which a later owner begins again."""
 
 
 class _CatchUp:

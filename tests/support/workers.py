@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from support.polling import eventually
 TAKE_OVER_SECONDS_MAX = 15.0  # what is promised after a kill
 READY_SECONDS_MAX = 60.0
 END_SECONDS_MAX = 60.0
+THIS_RELEASE = ("-m", "mnemolog.cli.main")
 
 
 class WorkerProcess:
@@ -77,9 +78,11 @@ class WorkerProcess:
                 self.lines.append({"event": line.rstrip(), "level": "raw"})
 
 
-def launched(data: Any, log: str, *arguments: str, **environment: str) -> WorkerProcess:
-    """Start a worker; whoever calls ends it."""
-    command = [sys.executable, "-m", "mnemolog.cli.main", "worker"]
+def launched(
+    data: Any, log: str, *arguments: str, release: Sequence[str] = THIS_RELEASE, **environment: str
+) -> WorkerProcess:
+    """Start a worker of *release*, which is what Python runs; whoever calls ends it."""
+    command = [sys.executable, *release, "worker"]
     process = subprocess.Popen(
         [*command, "--data", str(data), "--log", log, "--embedder", "hashing", *arguments],
         stdin=subprocess.DEVNULL,
@@ -92,9 +95,9 @@ def launched(data: Any, log: str, *arguments: str, **environment: str) -> Worker
 
 
 @contextmanager
-def worker(data: Any, log: str, *arguments: str, **environment: str) -> Iterator[WorkerProcess]:
-    """Start a worker that is killed at the block's end."""
-    started = launched(data, log, *arguments, **environment)
+def worker(data: Any, log: str, *arguments: str, **more: Any) -> Iterator[WorkerProcess]:
+    """Start a worker as `launched` does, that is killed at the block's end."""
+    started = launched(data, log, *arguments, **more)
     try:
         yield started
     finally:
