@@ -175,13 +175,14 @@ def _say(report: "ImportReport", *, as_json: bool) -> None:
 
 def say_report(report: "ImportReport") -> None:
     """Print what an import did, and name what it passed over."""
-    told, there = "added", "were there"
+    told, repeats = "added", f"{report.already_there} were there"
     if report.dry_run:
-        told, there = "would be added", "are there or come twice"
-    repeats = f"{report.already_there} {there}"
-    if not report.tells_repeats:
-        repeats = "repeats counted with them, which have no effect: this log can't tell them apart"
+        told, repeats = "would be added", f"{report.already_there} are there or come twice"
     say(f"{report.added} events {told}, {repeats}, {report.files} file(s)")
+    if not report.tells_repeats:
+        note(
+            "this log can't say what it holds: what is there already counts as new, without effect"
+        )
     if report.by_type:
         say(f"  {'new':>8} {'there':>8}")
     for event_type, events in sorted(report.by_type.items()):

@@ -207,6 +207,37 @@ def test_a_dry_run_says_what_would_be_added_and_appends_nothing(log, tmp_path):
     assert sorted(map(str, wet.problems)) == sorted(map(str, dry.problems))
 
 
+def test_a_dry_run_tells_what_is_there_and_what_comes_twice_from_what_is_new(log, tmp_path):
+    log.take(lines_file(tmp_path, said("one"), said("two")))
+    path = lines_file(tmp_path, *(said(text) for text in ("one", "two", "three")))
+    there = log.size()
+    dry = log.take(path, path, dry_run=True)
+    assert (dry.added, dry.already_there, log.size()) == (1, 7, there)
+    assert dry.added_by_type == {"message.exchanged": 1}
+    assert (dry.tells_repeats, log.take(path).added) == (True, 1)
+
+
+class Silent:
+    """A log that can't say what it holds, as Kafka's."""
+
+    def __init__(self, log):
+        self._log = log
+
+    def __getattr__(self, name):
+        if name == "known":
+            raise AttributeError(name)
+        return getattr(self._log, name)
+
+
+def test_a_log_that_can_not_tell_what_it_holds_is_said_to_be_one(log, tmp_path):
+    path = lines_file(tmp_path, said("one"), said("two"))
+    log.take(path)
+    silent = ImportLog(Silent(log.log))
+    dry = silent.take(path, path, dry_run=True)
+    assert (dry.tells_repeats, dry.added, dry.already_there) == (False, 3, 3)
+    assert silent.take(path).tells_repeats is False
+
+
 def test_a_batch_of_long_texts_is_sent_before_it_is_full(log, tmp_path, monkeypatch):
     monkeypatch.setattr(sending, "BATCH_TEXT_CHARS_MAX", 1_000)
     told = []
