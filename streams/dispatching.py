@@ -64,6 +64,7 @@ class Dispatcher:
         self._moved = threading.Condition()
         self.is_paused = False
         self._pauses = 0  # that wait for their turn: a busy log lets them in, too
+        self._holders: frozenset[str] = frozenset()
         self._stopping = threading.Event()
         self._thread = self._new_thread()
         self._gate = Gate()
@@ -150,6 +151,17 @@ class Dispatcher:
                 return turn
             turn.release()
 
+    def hold(self, by: str, *, held: bool) -> None:
+        """Apply nothing from the next turn on as long as anybody holds it; does not wait."""
+        with self._moved:
+            self._holders = self._holders | {by} if held else self._holders - {by}
+            self._moved.notify_all()
+
+    @property
+    def held_by(self) -> frozenset[str]:
+        """Who wants nothing applied at this moment."""
+        return self._holders
+
     def _count_pause(self, change: int) -> None:
         with self._moved:
             self._pauses += change
@@ -166,10 +178,13 @@ class Dispatcher:
                 raise self.failure
             left = deadline - time.monotonic()
             if left <= 0:
-                because = None if self.trouble is None else str(self.trouble)
+                because = "it is paused" if self._holders else self._because()
                 raise TimedOut(what, waited_seconds=timeout_seconds, because=because)
             with self._moved:
                 self._moved.wait(min(left, IDLE_SECONDS_MAX))
+
+    def _because(self) -> str | None:
+        return None if self.trouble is None else str(self.trouble)
 
     @property
     def held_up_by(self) -> MnemologError | None:
@@ -215,6 +230,9 @@ class Dispatcher:
         """Take one turn; wait for the log if it found nothing to do."""
         with self._moved:
             self._moved.wait_for(lambda: not self._pauses)
+            if self._holders:
+                self._moved.wait(IDLE_SECONDS_MAX)
+                return
         with self._turn:
             if self._renewed is not None:
                 self._projector.renew(self._renewed)

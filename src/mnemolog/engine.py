@@ -37,6 +37,7 @@ from mnemolog.schemas.errors import (
 )
 from mnemolog.settings import EMBEDDER_DEFAULT, Settings
 from mnemolog.streams.blobs import BlobStore, InMemoryBlobs
+from mnemolog.streams.control import FOLDER, paused_by
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.file_blobs import FileBlobs
 from mnemolog.streams.log import Log
@@ -47,6 +48,7 @@ from mnemolog.streams.publishing import Publisher
 
 if TYPE_CHECKING:
     from mnemolog.projections.memories.embedding import Embedder
+    from mnemolog.streams.controlling import ControlHost
     from mnemolog.streams.hosting import ProcessorHost
 
 LEASE_FILE: Final = "projector.lock"
@@ -98,6 +100,7 @@ class Engine:
         self.lease: Lease | None = None
         self.dispatcher: Dispatcher | None = None
         self.host: ProcessorHost | None = None
+        self.control: ControlHost | None = None
         self._kept: object = None  # what a thread that did not stop still uses
         self.maintaining = threading.Lock()  # one rebuild or verify at a time
         self._take_over_or_close()
@@ -141,6 +144,8 @@ class Engine:
 
     def close(self) -> None:
         """Stop projecting and let go of everything. Harmless twice."""
+        if self.control is not None:  # first: what it does may need the lock
+            self.control.stop()
         with self._taking:
             self._closed = True
             with ExitStack() as last:  # from the last line up, whatever one of them raises
@@ -234,20 +239,21 @@ class Engine:
         self.lease = lease
         if not self.settings["log"]:  # on Kafka only the worker that owns the tenant runs them
             self.host = started_processors(self)
+        from mnemolog.controls import started as started_control  # noqa: PLC0415 - it needs this
+
+        self.control = started_control(self)
 
     def _started(self, lease: Lease) -> Dispatcher:
         every = self.kinds()
         opening = [kind for kind in every.values() if self._is_to_open(kind)]  # or none of them
         note_format(self.folder)
         projector = Projector(self.log, self.codec, [])
-        renewal = Renewal(self.shelf, self.kinds, epoch=lease.epoch)
+        epoch, after_a_death = lease.epoch, lease.is_after_a_death
+        opened = partial(self.shelf.open_serving, epoch=epoch, thorough=after_a_death)
+        renewal = Renewal(self.shelf, self.kinds, epoch=epoch)
         try:
             for kind in opening:
-                projector.projections.append(
-                    self.shelf.open_serving(
-                        kind, epoch=lease.epoch, thorough=lease.is_after_a_death
-                    )
-                )
+                projector.projections.append(opened(kind))
             started(projector, renewal)
         except BaseException:
             for projection in projector.projections:
@@ -255,6 +261,7 @@ class Engine:
             raise
         tell = partial(self.errors.note, where="projecting")
         dispatcher = Dispatcher(self.log, projector, renewed=renewal, tell=tell)
+        dispatcher.hold(FOLDER, held=FOLDER in paused_by(self.folder))
         dispatcher.start()
         return dispatcher
 

@@ -102,6 +102,11 @@ class Which:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(checked(self.projections)))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        place = None if self.position is None else str(self.position)
+        return {"projections": list(self.names), "key": self.key, "position": place}
+
 
 def position_of(text: str) -> Position:
     """Return the place that *text* names, as lists print it. Raises InvalidSetting."""

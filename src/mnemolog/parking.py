@@ -1,7 +1,10 @@
 """The verbs of `Memory` for what is parked and what is foreign: list, look, retry, skip."""
 
 from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
 
+from mnemolog.controls import ask_keeper
 from mnemolog.engine import Engine
 from mnemolog.parked import PAGE_EVENTS, foreign, foreign_record, parked, parked_event, retry
 from mnemolog.parked_records import (
@@ -14,7 +17,7 @@ from mnemolog.parked_records import (
 )
 from mnemolog.projections.ledger import ForeignRecord
 from mnemolog.schemas.envelope import key_of
-from mnemolog.schemas.errors import InvalidSetting, ReadOnly
+from mnemolog.schemas.errors import InvalidSetting, LeaseHeld, ReadOnly
 from mnemolog.schemas.events.governance import EventSkipped
 from mnemolog.schemas.ids import derived_id
 from mnemolog.schemas.positions import Position
@@ -22,6 +25,7 @@ from mnemolog.streams.publishing import Appended
 from mnemolog.writing import Writer
 
 Place = Position | str
+RETRY_SECONDS_MAX: Final = 60.0  # to wait for another process that keeps the folder
 
 
 class Parking(Writer):
@@ -64,13 +68,18 @@ class Parking(Writer):
     ) -> list[Retried]:
         """Apply again, in order, what is parked: all, an agent's, or what waits with one event.
 
-        Returns what became of each agent's events. Raises LeaseHeld if another process keeps the
-        folder, NotFound where nothing is parked at *position*.
+        Returns what became of each agent's events. Whoever keeps the folder does it: another
+        process is asked, and waited for. Raises NotFound where nothing is parked at *position*,
+        TimedOut or StoreUnavailable where the keeper did not do it.
         """
         if self._engine.read_only:
             raise ReadOnly("retry")
         place = None if position is None else _place(position)
-        return retry(self._engine, Which(projections, key=_key(agent), position=place))
+        which = Which(projections, key=_key(agent), position=place)
+        with suppress(LeaseHeld):
+            return retry(self._engine, which)
+        told = ask_keeper(self._engine, "retry", which.to_dict(), timeout_seconds=RETRY_SECONDS_MAX)
+        return [Retried(**one) for one in told]
 
     def skip(
         self, position: Place, *, projection: str | None = None, reason: str | None = None

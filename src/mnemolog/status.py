@@ -13,6 +13,7 @@ from mnemolog.projections.memories.state_schema import INDEX_FOLDER
 from mnemolog.projections.room import Room, Usage
 from mnemolog.schemas.errors import Damaged, StoreUnavailable
 from mnemolog.sizes import bytes_below
+from mnemolog.streams.control import paused_by
 from mnemolog.streams.dead_letters import trouble_in
 from mnemolog.streams.opening import brokers_of
 
@@ -99,6 +100,7 @@ def status(engine: Engine, *, group: str | None = None) -> Status:
             *disk_warnings(engine.room, usage),
             *_damages(projections),
             *_letters(engine),
+            *_pauses(engine),
             *(f"{one.name}: {trouble}" for one in processors for trouble in one.troubles),
         ),
         processors=processors,
@@ -132,6 +134,13 @@ def disk_warnings(room: Room, usage: Usage) -> tuple[str, ...]:
 
 def _damages(projections: tuple[Standing, ...]) -> list[str]:
     return [f"{one.name}: {one.trouble}" for one in projections if one.trouble is not None]
+
+
+def _pauses(engine: Engine) -> list[str]:
+    held = paused_by(engine.folder).items()
+    return [
+        f"paused since {since}, by way of {way}: `mnemolog control resume`" for way, since in held
+    ]
 
 
 def _letters(engine: Engine) -> list[str]:

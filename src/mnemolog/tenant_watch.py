@@ -113,6 +113,7 @@ class TenantWatch:
             dispatcher is None
             or dispatcher.failure is not None
             or _reason(dispatcher) is not None
+            or dispatcher.held_by
         ):
             return
         bound = self._watching.bounds.still_seconds / 2  # before it is said to be failing

@@ -11,6 +11,7 @@ import typer
 
 from mnemolog.cli import (
     asking,
+    controlling,
     exporting,
     foreign,
     getting,
@@ -61,6 +62,7 @@ for group in (
     probing,
     parking,
     foreign,
+    controlling,
     topics,
     working,
     serving,
