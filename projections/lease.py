@@ -112,8 +112,8 @@ def kept_free(path: Path) -> Iterator[None]:
 
     Raises LeaseHeld if somebody has it, StoreUnavailable if the disk refuses.
     """
-    try:
-        file = path.open("ab")
+    try:  # to read: where nothing may be written it can be looked at in peace, too
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT, mode=0o644), "rb")
     except OSError as error:
         raise refused(str(path), error) from error
     with file:

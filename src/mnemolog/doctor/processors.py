@@ -1,18 +1,16 @@
 """What processors can't go on with."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from mnemolog.doctor.finding import Finding, Repair
 from mnemolog.doctor.patient import Patient
+from mnemolog.doctor.reading import read_whole
 from mnemolog.doctor.repairs import BY_FIX
 from mnemolog.processing_status import processor_standings
 from mnemolog.processors import PROCESSORS
-from mnemolog.projections.sqlite_damage import faults, refuse_remains
-from mnemolog.projections.sqlite_store import open_store, speaking_of
 from mnemolog.schemas.errors import Damaged
 from mnemolog.streams.processor_store import path_of
 
@@ -47,7 +45,7 @@ def _damaged(patient: Patient) -> Iterator[Finding]:
         path = path_of(patient.folder, name)
         try:
             if path.exists():
-                _read(path)
+                read_whole(path)
         except Damaged as error:
             repair = Repair(
                 f"begin anew what the processor {name} noted", partial(_begin_anew, patient, path)
@@ -55,17 +53,6 @@ def _damaged(patient: Patient) -> Iterator[Finding]:
             detail, advice = f"{name}: {error}", f"{NOTHING_TWICE} {BY_FIX}"
             bundled = f"{name} is damaged"
             yield Finding(NAME, "bad", detail, advice=advice, repair=repair, bundled=bundled)
-
-
-def _read(path: Path) -> None:
-    """Raise Damaged if the file *path* can't be read to its last page."""
-    refuse_remains(path)
-    with speaking_of(path), closing(open_store(path, schema="", read_only=True)) as store:
-        found = faults(store, deep=True)
-        if not found and not store.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-            found = ["it is empty"]
-    if found:
-        raise Damaged(str(path), found[0])
 
 
 def _begin_anew(patient: Patient, path: Path) -> str:

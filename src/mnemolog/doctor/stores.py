@@ -1,23 +1,22 @@
 """Whether every store of what serves can be read, to its last page."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from mnemolog.doctor.finding import Finding, Repair
 from mnemolog.doctor.patient import Patient
+from mnemolog.doctor.reading import read_whole
 from mnemolog.doctor.repairs import BY_FIX, rebuilding
-from mnemolog.engine import Engine
+from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.maintaining import owned
 from mnemolog.projections.analytics.set_aside import read_set_aside
 from mnemolog.projections.checkpoints.checking import damaged_files
 from mnemolog.projections.generations import described
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.projections.sqlite_damage import faults, refuse_remains
-from mnemolog.projections.sqlite_store import open_store, speaking_of
-from mnemolog.schemas.errors import Damaged, MnemologError
+from mnemolog.schemas.errors import Damaged, LeaseHeld, MnemologError
 from mnemolog.settings import Settings
 
 NAME: Final = "stores"
@@ -76,29 +75,24 @@ def _tell_anew(settings: Settings) -> str:
 
 
 def _look(patient: Patient, serving: Path, looks: Mapping[Look, bool]) -> bool:
-    is_whole = True
+    """Say whether all could be looked at: what needs rest can't be beside a keeper."""
     for look, needs_rest in looks.items():
-        if needs_rest and patient.is_kept:
-            is_whole = False
-        else:
-            look(serving)
-    return is_whole
+        try:
+            with _at_rest(patient) if needs_rest else nullcontext():
+                look(serving)
+        except LeaseHeld:
+            return False
+    return True
+
+
+def _at_rest(patient: Patient) -> AbstractContextManager[None]:
+    """Have nobody begin to write meanwhile: who does now would find a file that is in use."""
+    has_lease = (patient.folder / LEASE_FILE).exists()
+    return patient.kept_free() if has_lease else nullcontext()
 
 
 def _sqlite(file: str) -> Look:
-    def look(serving: Path) -> None:
-        path = serving / file
-        if not path.exists():
-            raise Damaged(str(path), "it is gone")
-        refuse_remains(path)
-        with speaking_of(path), closing(open_store(path, schema="", read_only=True)) as store:
-            found = faults(store, deep=True)
-            if not found and not store.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-                found = ["it is empty"]  # to SQLite that is a sound file, too
-        if found:
-            raise Damaged(str(path), found[0])
-
-    return look
+    return lambda serving: read_whole(serving / file)
 
 
 def _index(serving: Path) -> None:

@@ -2,9 +2,23 @@
 
 import pytest
 
-from mnemolog.doctor import Finding, Patient, Repair, clock, errors, examined, examining, mend
+from mnemolog.doctor import (
+    Finding,
+    Patient,
+    Repair,
+    clock,
+    errors,
+    examined,
+    examining,
+    mend,
+    stores,
+)
+from mnemolog.engine import LEASE_FILE
+from mnemolog.projections.lease import Lease
 from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
 from mnemolog.settings import Settings
+from support.doctoring import looked
+from support.remembering import opened
 
 
 @pytest.fixture
@@ -81,3 +95,39 @@ def test_repairs_that_say_the_same_are_run_once():
     findings = repairs(lambda: ran.append(1) or "done") * 3
     assert mend([*findings, Finding("x", "ok", "y")], tell=lambda _: None) == 0
     assert ran == [1]
+
+
+# Beside others
+
+
+def test_who_begins_to_keep_the_projections_while_doctor_looks_is_not_disturbed(data, monkeypatch):
+    begun = []
+
+    def look_and_be_overtaken(serving):
+        begun.append(opened(data, agent="ops-1"))
+        begun[-1].observe("appended meanwhile")
+        assert not begun[-1].engine.is_owner
+
+    monkeypatch.setitem(stores._LOOKS, "analytics", {look_and_be_overtaken: True})
+    looked(data, stores)
+    (mem,) = begun
+    mem.wait_for(mem.end())
+    assert mem.engine.is_owner
+    mem.close()
+
+
+def test_what_a_keeper_has_open_is_left_to_it_and_that_is_said(data):
+    with opened(data):
+        found = {one.detail.split()[0]: one for one in looked(data, stores)}
+    assert {one.state for one in found.values()} == {"ok"}
+    left = {name for name, one in found.items() if stores.OF_ITS_KEEPER in one.detail}
+    assert left == {"memories", "analytics"}
+
+
+def test_who_died_is_still_told_after_doctor_looked(data):
+    lease = Lease.take(data / "default" / LEASE_FILE)
+    lease._file.close()  # as a death does: nothing is said
+    looked(data, stores)
+    again = Lease.take(data / "default" / LEASE_FILE)
+    assert again.is_after_a_death
+    again.release()
