@@ -18,7 +18,7 @@ TOPIC_SUFFIX: Final = ".events"
 APPEND_SECONDS_MAX: Final = 30.0  # how long an append waits for the acknowledgement
 APPEND_RECORDS_MAX: Final = 10_000  # records in one call
 READ_RECORDS_MAX: Final = 5_000  # records a poll returns at most by default
-READ_BYTES_MAX: Final = 33_554_432  # a poll that has read so much returns, few records or many
+READ_BYTES_MAX: Final = 16_777_216  # a poll that has read so much returns, few records or many
 
 
 class Reader(Protocol):

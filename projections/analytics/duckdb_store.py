@@ -15,9 +15,11 @@ import duckdb
 from mnemolog.schemas.errors import Damaged, StoreUnavailable
 from mnemolog.schemas.refusals import HINT_FULL, HINT_IN_THE_WAY, HINT_RIGHTS, refused
 
-MEMORY_LIMIT: Final = "1GB"  # of the writer; what needs more is spilt beside the file
+MEMORY_LIMIT: Final = "1GB"  # of the writer at work; what needs more is spilt beside the file
+RESTING_LIMIT: Final = "96MB"  # of what it keeps to be quick, once it has let go
 THREADS: Final = 1  # a second one gains nothing and takes from the other projections
-CHECKPOINT_THRESHOLD: Final = "128MB"  # of the write-ahead log; small ones recompress too often
+# Of the write-ahead log: rows stay in memory until then. Smaller ones recompress too often.
+CHECKPOINT_THRESHOLD: Final = "32MB"
 ROW_GROUP_ROWS: Final = 20_480
 STORAGE_VERSION: Final = "v1.2.0"  # DuckDB 1.5 opens what DuckDB 2 wrote
 _OFFLINE: Final = {
@@ -58,6 +60,19 @@ def open_live(path: Path) -> duckdb.DuckDBPyConnection:
             connection.close()
             raise
         return connection
+
+
+def let_go(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give back what the writer's instance holds in memory beyond `RESTING_LIMIT`.
+
+    Those are pages of its files, which it would keep until the memory is full. A low limit at all
+    times would not do: one batch of long texts needs many times their size.
+    """
+    try:
+        with suppress(duckdb.OutOfMemoryException):  # it gave back what it could
+            connection.execute(f"SET memory_limit = '{RESTING_LIMIT}'")
+    finally:
+        connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
 
 
 def attach(

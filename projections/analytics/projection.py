@@ -17,6 +17,7 @@ from mnemolog.projections.analytics.counting import begin_counting, check_counts
 from mnemolog.projections.analytics.duckdb_ledger import DuckDBLedger, create_ledger
 from mnemolog.projections.analytics.duckdb_store import (
     is_of_a_row,
+    let_go,
     open_live,
     speaking_of,
     transaction,
@@ -44,6 +45,7 @@ from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.errors import Damaged
 
 DATABASE: Final = "analytics.duckdb"  # in the generation's folder
+COMMITS_BETWEEN: Final = 32  # two times that memory is given back
 FAULT_POINTS: Final = (
     "analytics.rows-written",
     "analytics.committed",
@@ -66,6 +68,7 @@ class AnalyticsProjection:
         self._ledger = DuckDBLedger(connection)
         self._publisher = Publisher(connection, place)
         self._is_told = False  # what is set aside
+        self._commits = 0  # since memory was given back
 
     @classmethod
     def open(cls, place: Place) -> Self:
@@ -140,8 +143,15 @@ class AnalyticsProjection:
             self._park(choice, self._culprit(choice.steps, batch, error), error)
             return False
         self._is_told = self._is_told and not changes(choice.entries)
+        self._let_go_now_and_then()
         reached("analytics.committed")
         return True
+
+    def _let_go_now_and_then(self) -> None:
+        self._commits += 1
+        if self._commits >= COMMITS_BETWEEN:
+            self._commits = 0
+            let_go(self._connection)
 
     def _culprit(self, steps: Sequence[Step], batch: Batch, error: Exception) -> Step:
         """Return the first of *steps* that can't be written, found by halving.
@@ -183,7 +193,8 @@ class AnalyticsProjection:
         del seconds_max  # a publish is whole or not at all
         with speaking_of(self._path):
             self._tell()
-            self._publisher.publish_if_due(self.settled())
+            if self._publisher.publish_if_due(self.settled()):
+                let_go(self._connection)
         return False
 
     def publish(self, target: Path) -> None:

@@ -63,18 +63,21 @@ class Publisher:
         self._idle_since = now()
         self._last_seconds = 0.0
 
-    def publish_if_due(self, applied: Mapping[int, int]) -> None:
+    def publish_if_due(self, applied: Mapping[int, int]) -> bool:
         """Publish if somebody waits for what is there, a forget is unpublished, or it is time.
 
-        Raises NoRoom where the disk is too full for another copy of the tables.
+        Says whether it did. Raises NoRoom where the disk is too full for another copy of the
+        tables.
         """
-        if self._is_serving() and applied and self._is_due(applied):
-            self._place.room.check(self._folder, "publishing")
-            began = self._now()
-            self.publish(self._folder)
-            self._forgets_are_published()
-            self._idle_since = self._now()
-            self._last_seconds = self._idle_since - began
+        if not (self._is_serving() and applied and self._is_due(applied)):
+            return False
+        self._place.room.check(self._folder, "publishing")
+        began = self._now()
+        self.publish(self._folder)
+        self._forgets_are_published()
+        self._idle_since = self._now()
+        self._last_seconds = self._idle_since - began
+        return True
 
     def _is_serving(self) -> bool:
         return Generations(self._place.folder.parent).serving() == self._place.folder

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import structlog
 
+from mnemolog.projections.heap import give_back
 from mnemolog.projections.memories.lance_filters import is_true
 from mnemolog.projections.memories.lance_index import LanceIndex
 from mnemolog.projections.memories.lance_searches import (
@@ -26,6 +27,7 @@ from mnemolog.projections.memories.lance_searches import (
 )
 
 COMMITS_BETWEEN: Final = 100  # compactions
+COMMITS_BEFORE_GIVING_BACK: Final = 16  # the memory that they needed and left in pieces
 UNINDEXED_ROWS_MAX: Final = 5_000  # found by scanning until the next compaction
 WORN_SHARE: Final = 0.1  # of rows that were deleted, or are found by scanning alone
 WORN_ROWS_MIN: Final = 1_000  # fewer are no burden
@@ -65,6 +67,7 @@ class LanceMaintenance:
         self._scrub_at = float("-inf")
         self._clean_at = float("-inf")
         self._commits_done = 0
+        self._commits_given_back = 0
         self._has_compacted = False
         self.failures = 0
 
@@ -93,6 +96,13 @@ class LanceMaintenance:
         if self._has_compacted:
             self._has_compacted = False
             self._tell(None, table.stats()["total_bytes"])
+            self._give_back()
+        elif self._index.commits - self._commits_given_back >= COMMITS_BEFORE_GIVING_BACK:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        self._commits_given_back = self._index.commits
+        give_back()
 
     def _is_grown(self, table: Any) -> bool:
         if self._index.commits - self._commits_done >= COMMITS_BETWEEN:

@@ -104,6 +104,21 @@ def test_after_a_hundred_commits_the_index_is_compacted_and_finds_all(tmp_path, 
         assert len(reader_of(tmp_path).matching("lamps", where=ALL, hits_max=50)) == 11
 
 
+def test_what_commits_needed_of_memory_is_given_back_now_and_then(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(lance_maintenance, "COMMITS_BEFORE_GIVING_BACK", 4)
+    monkeypatch.setattr(lance_maintenance, "give_back", lambda: given.append(1))
+    with opened(tmp_path) as memories:
+        _, clock = watched(memories)
+        memories.maintenance.run_if_due()
+        given.clear()
+        for so_far in (3, 5):
+            fold(memories, recorded(*lamps(so_far)), records_max=1)
+            clock.seconds += LOOK_SECONDS_MIN
+            memories.maintenance.run_if_due()
+        assert len(given) == 1
+
+
 def test_many_rows_that_are_not_indexed_are_reason_enough(tmp_path, monkeypatch):
     monkeypatch.setattr(lance_maintenance, "UNINDEXED_ROWS_MAX", 20)
     with opened(tmp_path) as memories:
