@@ -1,4 +1,4 @@
-"""Workers, who appends and the broker are struck at random: nothing is lost, nothing doubled."""
+"""Worker, replica, who appends and the broker are struck: nothing is lost, nothing doubled."""
 
 import random
 
@@ -8,7 +8,7 @@ from support import worker_storm
 
 pytestmark = pytest.mark.kafka
 
-STRIKES = 10
+STRIKES = 20
 
 
 @pytest.mark.slow

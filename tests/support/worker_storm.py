@@ -1,4 +1,4 @@
-"""Kill -9 at random, and pauses: of two workers, of who appends, and of the broker beneath them.
+"""Kill -9 at random, and pauses: of a worker, its replica, who appends, and the broker beneath.
 
     python tests/support/worker_storm.py --kills 200 --seed 7
 
@@ -36,11 +36,11 @@ else:  # as a script: its own folder is on the path, and tests/ must not be
 TENANTS = ("acme", "globex", "北京")
 PARTITIONS = 2
 AGENTS = 3
-WORKERS = ("worker-1", "worker-2")
+WORKERS = ("worker", "replica")
 APPENDING = "appending"
-KINDS = ("worker", "pause", APPENDING, "broker")
-KIND_WEIGHTS = (10, 3, 3, 2)
-LIFE_SECONDS = (0.5, 6.0)  # between two strikes
+KINDS = (*WORKERS, "pause", APPENDING, "broker")
+KIND_WEIGHTS = (5, 5, 3, 3, 2)
+LIFE_SECONDS = (0.5, 4.0)  # between two strikes
 PAUSE_SECONDS = (1.0, 14.0)  # of a stopped worker: longer than the group waits for it, sometimes
 SETTLE_SECONDS = 180.0
 EMBEDDER = "hashing"
@@ -85,7 +85,7 @@ with ExitStack() as stack, acks.open("a", buffering=1) as noted:
 
 
 class Storm:
-    """The broker, two workers of a group, who appends, and the striking of them."""
+    """The broker, a worker and a replica, who appends, and the striking of them."""
 
     def __init__(self, folder: Path, broker: KafkaBroker, *, seed: int) -> None:
         self.folder = folder
@@ -103,7 +103,8 @@ class Storm:
             numbers = (str(PARTITIONS), str(AGENTS))
             return [sys.executable, "-c", APPEND, self.log, str(self.folder), *numbers, *TENANTS]
         worker = [sys.executable, "-m", "mnemolog.cli.main", "worker", "--log", self.log]
-        return [*worker, "--data", str(self.folder / name), "--embedder", EMBEDDER]
+        as_what = ["--replica"] if name == "replica" else []
+        return [*worker, "--data", str(self.folder / name), "--embedder", EMBEDDER, *as_what]
 
     def start(self, name: str) -> None:
         with (self.folder / f"{name}.out").open("ab") as out:
@@ -133,12 +134,9 @@ class Storm:
 
     def _strike(self, kind: str) -> None:
         self.strikes[kind] += 1
-        name = self._random.choice(WORKERS)
         match kind:
-            case "worker":
-                self.kill(name)
-                self.start(name)
             case "pause":
+                name = self._random.choice(WORKERS)
                 self._running[name].send_signal(signal.SIGSTOP)
                 with suppress(subprocess.TimeoutExpired):
                     self._running[name].wait(self._random.uniform(*PAUSE_SECONDS))
@@ -146,9 +144,9 @@ class Storm:
             case "broker":
                 self.broker.kill()
                 self.broker.restart()
-            case _:
-                self.kill(APPENDING)
-                self.start(APPENDING)
+            case name:
+                self.kill(name)
+                self.start(name)
 
     def settle(self) -> dict[str, Path]:
         """Let the workers come to the end; return the folder that is there, of each tenant."""
