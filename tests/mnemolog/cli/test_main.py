@@ -64,6 +64,7 @@ def test_every_command_that_the_product_promises_is_there():
                     "worker",
                     "serve",
                 ),
+                *("probe", "parked", "foreign", "topics", "control"),
             ]
         )
         == NAMES
