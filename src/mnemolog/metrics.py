@@ -19,7 +19,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from mnemolog.health import Question
-from mnemolog.picture import Picture, ProjectionSeen
+from mnemolog.picture import Picture, ProcessorSeen, ProjectionSeen
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 QUESTIONS: Final[tuple[Question, ...]] = ("moving", "behind", "open", "upkeep", "golden")
@@ -51,6 +51,12 @@ _OF_PROJECTIONS: Final[tuple[tuple[str, str, _OfProjection], ...]] = (
     ("still_seconds", "How long it has not moved though some wait", lambda s: s.still_seconds),
     ("parked_events", "Events that could not be applied, with those behind", lambda s: s.parked),
     ("foreign_records", "Records that are no events of this log", lambda s: s.foreign),
+)
+_OF_PROCESSORS: Final[tuple[tuple[str, str, Callable[[ProcessorSeen], float]], ...]] = (
+    ("processor_lag_events", "Records that it has not read", lambda s: s.lag_events),
+    ("processor_waiting_causes", "Causes about which it has to do something", lambda s: s.waiting),
+    ("processor_held_keys", "Keys that wait for a cause that failed", lambda s: s.held),
+    ("processor_parked_events", "Events that its rule could not take in", lambda s: s.parked),
 )
 _COUNTERS: Final[tuple[tuple[str, str, _Of], ...]] = (
     ("appended_events", "Events that were appended here", lambda p: p.counted.appended),
@@ -87,6 +93,7 @@ class _Collector(Collector):
         )
         yield from self._gauges()
         yield from self._of_projections()
+        yield from self._of_processors()
         yield from self._counters()
         yield self._health()
         yield self._disk()
@@ -109,6 +116,15 @@ class _Collector(Collector):
             for picture in self._pictures:
                 for projection, seen in picture.projections.items():
                     family.add_metric([picture.tenant, projection], of(seen))
+            yield family
+
+    def _of_processors(self) -> Iterator[Metric]:
+        for name, meaning, of in _OF_PROCESSORS:
+            labels = ["tenant", "processor"]
+            family = GaugeMetricFamily(f"mnemolog_{name}", meaning, labels=labels)
+            for picture in self._pictures:
+                for processor, seen in picture.processors.items():
+                    family.add_metric([picture.tenant, processor], of(seen))
             yield family
 
     def _counters(self) -> Iterator[Metric]:

@@ -22,6 +22,16 @@ class ProjectionSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessorSeen:
+    """How one processor stood that ran on the folder; `waiting` are causes, `held` keys."""
+
+    lag_events: int
+    waiting: int
+    held: int
+    parked: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """What only grows while the tenant is open: a new opening begins at 0 again."""
 
@@ -66,6 +76,7 @@ class Picture:
     is_open: bool = False
     is_owner: bool = False
     projections: Mapping[str, ProjectionSeen] = field(default_factory=dict)
+    processors: Mapping[str, ProcessorSeen] = field(default_factory=dict)
     vectors_outstanding: int = 0
     counted: Counted = field(default_factory=Counted)
     upkeep: Upkeep = field(default_factory=Upkeep)

@@ -20,11 +20,12 @@ from mnemolog.health import (
     moving,
 )
 from mnemolog.ledgers import counts_in, vectors_outstanding
-from mnemolog.picture import Counted, Picture, ProjectionSeen, Upkeep
+from mnemolog.picture import Counted, Picture, ProcessorSeen, ProjectionSeen, Upkeep
+from mnemolog.processing_status import ProcessorStanding, processor_standings
 from mnemolog.sampling import sampled
 from mnemolog.schemas.errors import MnemologError
 from mnemolog.streams.dispatching import Dispatcher
-from mnemolog.upkeep_watch import UpkeepWatch
+from mnemolog.upkeep_watch import SEE_DOCTOR, UpkeepWatch
 from mnemolog.watch_settings import Watching
 
 SEE_LOG: Final = "The log of this process says why; `mnemolog doctor` what to do."
@@ -91,7 +92,13 @@ class TenantWatch:
         upkeep = self._upkeep
         assert upkeep is not None, "an engine that is looked at has its upkeep"
         upkeep.look()
-        verdicts = (*self._verdicts(engine, now), *upkeep.verdicts())
+        ends = dict(next(iter(samples.values())).ends)
+        processors = [one for one in processor_standings(engine, ends) if one.ran]
+        verdicts = (
+            *self._verdicts(engine, now),
+            *(_troubled(one) for one in processors if one.troubles),
+            *upkeep.verdicts(),
+        )
         return Picture(
             tenant,
             now,
@@ -101,6 +108,7 @@ class TenantWatch:
             projections={
                 name: _projection(engine, name, t, now) for name, t in self._tracks.items()
             },
+            processors={one.name: _processor(one) for one in processors},
             vectors_outstanding=vectors_outstanding(engine),
             counted=_counted(engine),
             upkeep=_with_unfinished(upkeep.seen, engine),
@@ -150,6 +158,15 @@ def _projection(engine: Engine, name: str, track: Track, now: float) -> Projecti
         parked=counts.get("parked", 0),
         foreign=counts.get("foreign", 0),
     )
+
+
+def _processor(one: ProcessorStanding) -> ProcessorSeen:
+    return ProcessorSeen(one.behind, one.waiting, one.held, one.parked)
+
+
+def _troubled(one: ProcessorStanding) -> Verdict:
+    detail = "; ".join(one.troubles)
+    return Verdict("upkeep", f"processors/{one.name}", Level.DEGRADED, detail, SEE_DOCTOR)
 
 
 def _counted(engine: Engine) -> Counted:

@@ -6,13 +6,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from mnemolog import metrics
 from mnemolog.health import Health, Level, Verdict
-from mnemolog.picture import Counted, Picture, ProjectionSeen, Upkeep
+from mnemolog.picture import Counted, Picture, ProcessorSeen, ProjectionSeen, Upkeep
 from mnemolog.streams.tally import Tally
 from support.polling import eventually
 from support.remembering import opened
 from support.watched import Clock, watch_of
 
-LABELS = ("tenant", "projection", "generation", "task", "question", "le")
+LABELS = ("tenant", "projection", "processor", "generation", "task", "question", "le")
 QUOTES = 'a "tenant"\nof \\ two lines'
 
 
@@ -27,6 +27,7 @@ def picture(tenant="a", **more):
         Health(tenant, (Verdict("moving", "weights", Level.FAILING, "it stands"),)),
         is_open=True,
         projections={"weights": ProjectionSeen(5, 2.5, 1.5, 3, 4)},
+        processors={"checkpoints": ProcessorSeen(8, 1, 2, 3)},
         vectors_outstanding=9,
         counted=Counted(appended=11, readers_replaced=2, tally=tally),
         upkeep=Upkeep(
@@ -60,6 +61,8 @@ def test_what_was_seen_is_told():
         ("mnemolog_parked_events", "a", "weights"): 3,
         ("mnemolog_foreign_records", "a", "weights"): 4,
         ("mnemolog_vectors_outstanding", "a"): 9,
+        ("mnemolog_processor_lag_events", "a", "checkpoints"): 8,
+        ("mnemolog_processor_held_keys", "a", "checkpoints"): 2,
         ("mnemolog_appended_events_total", "a"): 11,
         ("mnemolog_applied_records_total", "a"): 7,
         ("mnemolog_stalls_total", "a"): 3,
