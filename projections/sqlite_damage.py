@@ -45,6 +45,11 @@ def faults(connection: sqlite3.Connection, *, deep: bool) -> list[str]:
     return [str(said).replace("\n", " ") for (said,) in rows if said != "ok"]
 
 
+def is_undecodable(error: sqlite3.DatabaseError) -> bool:
+    """Say whether *error* is of a text whose bytes are no longer one: SQLite does not look."""
+    return str(error).startswith("Could not decode to UTF-8")
+
+
 def _bytes_missing(path: Path) -> int:
     """Return how many bytes the header tells of that are not there.
 

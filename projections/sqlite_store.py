@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
-from mnemolog.projections.sqlite_damage import check_pages, refuse_remains
+from mnemolog.projections.sqlite_damage import check_pages, is_undecodable, refuse_remains
 from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
 from mnemolog.schemas.refusals import HINT_FULL, HINT_RIGHTS, refused
 
@@ -67,7 +67,8 @@ def can_not_change(path: Path) -> bool:
 
 def _has_room_beside(path: Path) -> bool:
     """Say whether SQLite finds what it needs beside *path* to read it, or can make it."""
-    if any(_size(path.with_name(path.name + suffix)) for suffix in ("-shm", "-wal")):
+    wal, index = (_size(path.with_name(path.name + suffix)) for suffix in ("-wal", "-shm"))
+    if wal or index >= _INDEX_BYTES:
         return True  # who has it open, or had it, made them
     try:
         with closing(_connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -85,6 +86,7 @@ def _size(path: Path) -> int:
     return 0
 
 
+_INDEX_BYTES: Final = 32_768  # of the file beside a write-ahead log; a shorter one is nobody's
 _NO_ROOM: Final = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
 
 
@@ -129,7 +131,8 @@ def speaking_of(store: Path | str) -> Iterator[None]:
 def _translated(error: sqlite3.DatabaseError, store: str) -> MnemologError:
     code = int(getattr(error, "sqlite_errorcode", 0) or 0)
     is_short = code == sqlite3.SQLITE_IOERR_SHORT_READ
-    if is_short or not isinstance(error, sqlite3.OperationalError):
+    is_damage = is_short or is_undecodable(error)
+    if is_damage or not isinstance(error, sqlite3.OperationalError):
         return Damaged(store, str(error))
     return StoreUnavailable(store, str(error), hint=_HINTS.get(code & 0xFF))
 

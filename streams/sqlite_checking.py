@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from mnemolog.projections.sqlite_damage import is_undecodable
 from mnemolog.schemas.errors import LogDamaged, LogUnavailable
 from mnemolog.schemas.positions import Position
 from mnemolog.streams.sqlite_errors import speaking_of
@@ -115,7 +116,7 @@ def _sound(connection: sqlite3.Connection, partition: int, start: int, end: int)
             (place_of(partition, start), place_of(partition, end)),
         ).fetchall()
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
+        if isinstance(error, sqlite3.OperationalError) and not is_undecodable(error):
             raise
         rows = [row for offset in range(start, end) for row in _row(connection, partition, offset)]
     for row in rows:
@@ -130,7 +131,7 @@ def _row(connection: sqlite3.Connection, partition: int, offset: int) -> list[Re
     try:
         return connection.execute(asked, (place_of(partition, offset),)).fetchall()
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
+        if isinstance(error, sqlite3.OperationalError) and not is_undecodable(error):
             raise
         return []
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from mnemolog.projections.sqlite_damage import is_undecodable
 from mnemolog.schemas.errors import LogDamaged, LogUnavailable, MnemologError
 from mnemolog.schemas.refusals import HINT_FULL, HINT_RIGHTS
 
@@ -33,7 +34,9 @@ def _translated(error: sqlite3.Error, path: str) -> MnemologError:
     code = _code(error)
     if is_busy(error):
         return LogUnavailable(path, "another process kept it locked all the while")
-    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or (
+        isinstance(error, sqlite3.DatabaseError) and is_undecodable(error)
+    ):
         return LogDamaged(path, str(error))
     if isinstance(error, sqlite3.ProgrammingError):
         return LogUnavailable(path, "this handle was closed")

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, Protocol, cast
 
-from mnemolog.schemas.errors import InvalidSetting, StoreUnavailable
+from mnemolog.schemas.errors import InvalidSetting
+from mnemolog.schemas.refusals import refused
 
 GZIP_SUFFIX: Final = ".gz"
 GZIP_LEVEL: Final = 6
@@ -79,7 +80,7 @@ def _translated(path: Path) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidSetting("to", str(path), f"it can't be written: {reason}") from error
     except OSError as error:
-        raise StoreUnavailable(str(path), error.strerror or str(error)) from error
+        raise refused(str(path), error) from error
 
 
 @contextmanager
