@@ -26,6 +26,8 @@ from mnemolog.streams.control import (
 
 LOOK_SECONDS: Final = 0.3
 STOP_SECONDS_MAX: Final = 60.0
+THREAD: Final = "mnemolog-control"
+WORK_THREAD: Final = "mnemolog-control-work"
 LONG: Final = frozenset({"rebuild", "verify", "retry"})
 TOO_OLD: Final = "nobody was there to obey it in time: ask again"
 LEFT_ALONE: Final = "who accepted it ended before it was done: ask again"
@@ -74,7 +76,7 @@ class ControlHost:
         self._long: threading.Thread | None = None
         self._stopping = threading.Event()
         self._said: str | None = None
-        self._thread = threading.Thread(target=self._run, name="mnemolog-control", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=THREAD, daemon=True)
 
     def start(self) -> None:
         """Begin. Call once."""
@@ -132,7 +134,7 @@ class ControlHost:
         elif self._long is None or not self._long.is_alive():
             self._mine.add(request.id)
             self._long = threading.Thread(
-                target=self._do, args=(request,), name="mnemolog-control-work", daemon=True
+                target=self._do, args=(request,), name=WORK_THREAD, daemon=True
             )
             self._long.start()
 

@@ -7,10 +7,16 @@ from mnemolog import recording
 from mnemolog.engine import Engine
 from mnemolog.readers import Readers
 from mnemolog.recording import Recorder
-from mnemolog.streams import dispatching, hosting
+from mnemolog.streams import controlling, dispatching, hosting
 
 # None of them can wait for its own end.
-OWN_THREADS: Final = (recording.THREAD, dispatching.THREAD, hosting.THREAD)
+OWN_THREADS: Final = (
+    recording.THREAD,
+    dispatching.THREAD,
+    hosting.THREAD,
+    controlling.THREAD,
+    controlling.WORK_THREAD,
+)
 
 
 def let_go(recorder: Recorder, readers: Readers, engine: Engine) -> None:

@@ -9,9 +9,10 @@ def failing(monkeypatch: Any, module: Any, name: str) -> None:
     """Let *name* of *module*, which folds an event, fail on what says `FAULT`."""
     whole = getattr(module, name)
 
-    def failing_fold(recorded: Any, *more: Any) -> Any:
-        if getattr(recorded.event, "text", None) == FAULT:
+    def failing_fold(item: Any, *more: Any) -> Any:
+        recorded = getattr(item, "recorded", item)
+        if getattr(getattr(recorded, "event", None), "text", None) == FAULT:
             raise ValueError(FAULT)
-        return whole(recorded, *more)
+        return whole(item, *more)
 
     monkeypatch.setattr(module, name, failing_fold)
