@@ -117,12 +117,7 @@ class TenantWatch:
     def _replace_reader(self, engine: Engine, now: float) -> None:
         """Let the dispatcher read on with a new reader where it stands still without a reason."""
         dispatcher = engine.dispatcher
-        if (
-            dispatcher is None
-            or dispatcher.failure is not None
-            or _reason(dispatcher) is not None
-            or dispatcher.held_by
-        ):
+        if dispatcher is None or dispatcher.failure is not None or _reason(dispatcher) is not None:
             return
         bound = self._watching.bounds.still_seconds / 2  # before it is said to be failing
         still = max((track.still_seconds(now) for track in self._tracks.values()), default=0.0)
@@ -189,6 +184,8 @@ def _reason(dispatcher: Dispatcher) -> str | None:
     """Return why nothing is applied at this moment, as far as that is known and passes."""
     if dispatcher.held_up_by is not None:
         return str(dispatcher.held_up_by)
+    if dispatcher.held_by:
+        return "somebody paused it; `mnemolog control resume` lets it go on"
     return "a rebuild or a verification has the turn" if dispatcher.is_paused else None
 
 

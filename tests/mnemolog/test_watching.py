@@ -135,6 +135,19 @@ def test_who_waits_for_a_rebuild_is_not_stuck():
         eventually(lambda: at_the_end(watch), what="it goes on")
 
 
+def test_what_somebody_paused_is_not_stuck_and_not_ready():
+    clock = Clock()
+    with opened() as memory, closing_watch(watch_of(clock, a=memory)) as watch:
+        memory.engine.dispatcher.hold("a test", held=True)
+        memory.observe("it rains", agent="ops-1")
+        for seconds in (0, 51, 150):
+            clock.seconds = seconds
+            watch.look()
+        assert watch.alive().is_well
+        assert not watch.ready().is_well
+        assert memory.engine.dispatcher.tally.recreated.value == 0
+
+
 def test_a_dispatcher_that_ended_is_not_alive(monkeypatch):
     clock, log = Clock(), Hanging("default")
     with memory_over(log, monkeypatch) as memory, closing_watch(watch_of(clock, a=memory)) as watch:
