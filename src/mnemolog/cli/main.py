@@ -25,7 +25,7 @@ from mnemolog.cli import (
     writing,
 )
 from mnemolog.cli.memory_use import keep_little
-from mnemolog.cli.output import note
+from mnemolog.cli.output import flushed, note, open_closed_streams
 from mnemolog.schemas.errors import (
     InvalidEvent,
     InvalidSetting,
@@ -71,22 +71,37 @@ for group in (
 
 
 def main() -> None:
-    """Run the command that the arguments name, and exit with its code."""
+    """Run the command that the arguments name, and exit with its code.
+
+    Who reads its output may go away at any time: that is no error, and nothing is left to say.
+    """
+    open_closed_streams()
     if {"--help", "--version"}.isdisjoint(sys.argv):
         from mnemolog.logging import set_up_logging  # noqa: PLC0415 - structlog costs 50 ms
 
         set_up_logging()
         keep_little()
     try:
+        code = _run()
+    except BrokenPipeError:
+        code = 0
+    sys.exit(flushed(code))
+
+
+def _run() -> int | str | None:
+    """Run the command and return its code. Raises BrokenPipeError where its reader went away."""
+    try:
         app()
     except MnemologError as error:
         note(f"mnemolog: {error}\n  {error.hint}")
-        sys.exit(exit_code(error))
+        return exit_code(error)
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away; nothing is left to say
-        sys.exit(0)
+        return INTERRUPTED
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # Typer makes a failure of it
+            raise ended.__context__ from None
+        return ended.code
+    return 0
 
 
 def exit_code(error: MnemologError) -> int:

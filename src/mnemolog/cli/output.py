@@ -5,29 +5,71 @@ text's: they would move its cursor, or worse.
 """
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from mnemolog.schemas.refusals import refused
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from mnemolog.replay.rebuilding import Stage
 
+UNWRITTEN: Final = 4  # the exit code where the disk refused what was to be printed
+STANDARD_MAX: Final = 2  # the numbers of the standard streams end here
 BAR_AFTER_SECONDS: Final = 1.0  # quicker work needs no bar
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line feeds
 
 
 def say(text: str) -> None:
     """Print a line of an answer."""
-    sys.stdout.write(_printable(text, sys.stdout) + "\n")
+    try:
+        sys.stdout.write(_printable(text, sys.stdout) + "\n")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise refused("standard output", error) from error
 
 
 def note(text: str) -> None:
-    """Print a line that is no answer."""
-    sys.stderr.write(_printable(text, sys.stderr) + "\n")
+    """Print a line that is no answer, if anybody reads those."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(_printable(text, sys.stderr) + "\n")
+
+
+def open_closed_streams() -> None:
+    """Let a standard stream that is closed lead nowhere.
+
+    Else the next file that is opened, perhaps a store, got its number, and what is printed.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= STANDARD_MAX:
+        pass
+    os.close(number)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115 - until the end
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def flushed(code: int | str | None) -> int | str | None:
+    """Write out what is buffered at a command's end, and return its *code*.
+
+    A reader that went away changes nothing; a disk that refused makes a failure of a success.
+    """
+    for stream, name in ((sys.__stdout__, "standard output"), (sys.__stderr__, "standard error")):
+        if stream is None:
+            continue
+        try:
+            stream.flush()
+        except OSError as error:
+            # What is buffered yet would be tried again, and told, when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if not isinstance(error, BrokenPipeError) and not code:
+                note(f"mnemolog: {name}: {error.strerror}")
+                code = UNWRITTEN
+    return code
 
 
 def _printable(text: str, stream: TextIO) -> str:
