@@ -45,7 +45,7 @@ from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.errors import Damaged
 
 DATABASE: Final = "analytics.duckdb"  # in the generation's folder
-COMMITS_BETWEEN: Final = 32  # two times that memory is given back
+COMMITS_BETWEEN: Final = 8  # two times that memory is given back
 FAULT_POINTS: Final = (
     "analytics.rows-written",
     "analytics.committed",

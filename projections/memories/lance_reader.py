@@ -18,6 +18,7 @@ from mnemolog.projections.memories.lance_filters import (
     is_one_of,
     is_true,
 )
+from mnemolog.projections.memories.lance_places import Places
 from mnemolog.projections.memories.lance_schema import ROW_COLUMNS, memory_row
 from mnemolog.projections.memories.lance_searches import matching_any
 from mnemolog.projections.memories.lance_table import (
@@ -44,9 +45,11 @@ TIES_SEEN_MAX: Final = 50  # equal scores at the end of the hits, among which th
 PARTITIONS_PROBED: Final = 40  # of the vector index, when there is one
 REFINED: Final = 3  # times the hits are compared with their exact vectors
 
+_DISTANCE: Final = "_distance"
 _TIME: Final = ("occurred_at", "partition", "offset", "ordinal", "id")
 _ORDINAL: Final = ("ordinal", "id")
 
+_Seen = tuple[str, int, float]  # id, place and score
 T = TypeVar("T")
 
 
@@ -59,6 +62,7 @@ class LanceMemoryReader:
         self._dimensions = dimensions
         self._connection: Any = None
         self._table: Any = None
+        self._places = Places()
         self._opening = threading.Lock()
         self._reading_links = threading.Lock()
         self._state: sqlite3.Connection | None = None
@@ -94,19 +98,19 @@ class LanceMemoryReader:
             raise InvalidSetting("question's vector", vector.shape, limit)
         if hits_max < 1 or not np.isfinite(vector).all() or not vector.any():
             return []
-        return self._read(lambda table: _nearest(table, vector, where, hits_max), empty=[])
+        return self._best(lambda table: _nearest(table, vector, where), hits_max)
 
     def matching(self, question: str, *, where: Filter, hits_max: int) -> Sequence[Hit]:
         """Return the memories that share words with *question* by BM25, best first, ties by id."""
         words = question_text(question)
         if hits_max < 1 or not words:
             return []
-        return self._read(lambda table: _matching(table, words, where, hits_max), empty=[])
+        return self._best(lambda table: _matching(table, words, where), hits_max)
 
     def rows(self, ids: Iterable[str]) -> Mapping[str, MemoryRow]:
         """Return the memories of *ids* that are there."""
         wanted = list(dict.fromkeys(ids))
-        return self._read(lambda table: _rows(table, wanted), empty={})
+        return self._read(lambda table: _rows(table, wanted, self._places), empty={})
 
     def of_event(self, event_id: str) -> Sequence[MemoryRow]:
         """Return the memories that an event formed, by ordinal."""
@@ -149,6 +153,16 @@ class LanceMemoryReader:
             self._state = None
         self._table = self._connection = None
 
+    def _best(self, asked: Callable[[Any], tuple[Any, str]], hits_max: int) -> list[Hit]:
+        """Return the best that the query *asked* finds by its column of scores, ties by id."""
+        limit, nothing = min(hits_max, HITS_MAX), list[_Seen]()
+        found = self._read(
+            lambda table: _found(*asked(table), limit + TIES_SEEN_MAX), empty=nothing
+        )
+        self._places.note((id_, place) for id_, place, _ in found)
+        hits = [Hit(id_, score) for id_, _, score in found]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+
     def _read(self, action: Callable[[Any], T], *, empty: T) -> T:
         """Return what *action* reads from the newest version, or *empty* without a table."""
         with speaking_of_index(self._folder):
@@ -171,37 +185,41 @@ class LanceMemoryReader:
             return self._table
 
 
-def _nearest(table: Any, vector: Vector, where: Filter, hits_max: int) -> list[Hit]:
+def _nearest(table: Any, vector: Vector, where: Filter) -> tuple[Any, str]:
     query = table.search(vector, vector_column_name="vector", query_type="vector")
     query = query.distance_type("cosine").nprobes(PARTITIONS_PROBED).refine_factor(REFINED)
     query = query.where(condition(where, also=[is_true("has_vector")]), prefilter=True)
-    found = _found(query, "_distance", hits_max)
-    return _best(((id_, 1 - distance) for id_, distance in found), hits_max)
+    return query, _DISTANCE
 
 
-def _matching(table: Any, words: str, where: Filter, hits_max: int) -> list[Hit]:
+def _matching(table: Any, words: str, where: Filter) -> tuple[Any, str]:
     query = table.search(matching_any(words), query_type="fts")
-    query = query.where(condition(where), prefilter=True)
-    return _best(_found(query, "_score", hits_max), hits_max)
+    return query.where(condition(where), prefilter=True), "_score"
 
 
-def _found(query: Any, score: str, hits_max: int) -> list[tuple[str, float]]:
-    limit = min(hits_max, HITS_MAX) + TIES_SEEN_MAX
-    columns = query.select(["id", score]).limit(limit).to_arrow()
-    return list(zip(columns["id"].to_pylist(), columns[score].to_pylist(), strict=True))
+def _found(query: Any, measure: str, limit: int) -> list[_Seen]:
+    """Return ids, places and scores: more is better, so a distance is turned round."""
+    columns = query.select(["id", measure]).with_row_id(with_row_id=True).limit(limit).to_arrow()
+    ids, places, measured = (columns[name].to_pylist() for name in ("id", "_rowid", measure))
+    scores = [1 - distance for distance in measured] if measure == _DISTANCE else measured
+    return list(zip(ids, places, scores, strict=True))
 
 
-def _best(found: Iterable[tuple[str, float]], hits_max: int) -> list[Hit]:
-    hits = sorted((Hit(id_, score) for id_, score in found), key=lambda hit: (-hit.score, hit.id))
-    return hits[: min(hits_max, HITS_MAX)]
-
-
-def _rows(table: Any, ids: Sequence[str]) -> dict[str, MemoryRow]:
-    found: dict[str, MemoryRow] = {}
-    for run in chunks(ids):
+def _rows(table: Any, ids: Sequence[str], places: Places) -> dict[str, MemoryRow]:
+    """Return the memories of *ids*: from where they were seen if they are there yet, else found."""
+    found = _rows_at(table, places.of(ids), set(ids))
+    for run in chunks([id_ for id_ in ids if id_ not in found]):
         query = table.search().where(is_one_of("id", run)).select(list(ROW_COLUMNS))
         found |= {record["id"]: memory_row(record) for record in query.to_arrow().to_pylist()}
     return {id_: found[id_] for id_ in ids if id_ in found}
+
+
+def _rows_at(table: Any, places: Sequence[int], wanted: set[str]) -> dict[str, MemoryRow]:
+    """Return those rows at *places* that are *wanted*: by now others may stand there, or none."""
+    if not places:
+        return {}
+    read = table.take_row_ids(list(places)).select(list(ROW_COLUMNS)).to_arrow().to_pylist()
+    return {record["id"]: memory_row(record) for record in read if record["id"] in wanted}
 
 
 def _ordered(
