@@ -8,6 +8,7 @@ import glob
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -70,15 +71,23 @@ def _matches(pattern: str) -> set[str]:
         return {base or os.curdir for base in bases if _is_folder(base or os.curdir)}
     found: set[str] = set()
     for folder in (folder for base in bases for folder in _walked(base)):
-        found |= _matches("/".join([*filter(None, [glob.escape(folder.rstrip("/"))]), *below]))
+        above = f"{glob.escape(folder).rstrip('/')}/" if folder else ""
+        found |= _matches(above + "/".join(below))
     return found
 
 
 def _walked(base: str) -> Iterator[str]:
     """Yield *base*, "" for where we are, and the folders in it, without what hides."""
-    for folder, inner, _ in os.walk(base or os.curdir, followlinks=False):
-        inner[:] = [name for name in inner if name[:1] != "."]
-        yield folder if base else folder[2:]
+    waiting = [base]
+    while waiting:
+        folder = waiting.pop()
+        yield folder
+        with suppress(OSError), os.scandir(folder or os.curdir) as inner:
+            waiting += [
+                str(Path(folder, one.name))
+                for one in inner
+                if one.name[:1] != "." and one.is_dir(follow_symlinks=False)
+            ]
 
 
 def _inside(top: str) -> Iterator[Named | Problem]:

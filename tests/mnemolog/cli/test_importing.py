@@ -204,6 +204,33 @@ def test_an_import_that_is_interrupted_says_how_much_went_in_and_is_completed_la
     assert (again["added"], again["already_there"]) == (1_200 - there, there)
 
 
+def test_an_import_that_is_interrupted_while_it_waits_says_that_all_went_in(
+    cli, chat, data, monkeypatch
+):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as around:
+        around.setattr("mnemolog.cli.writing.settle", interrupted)
+        done = cli("import", chat)
+    assert (done.code, "interrupted: all went in" in done.err) == (130, True)
+    assert len(events(data)) == 3
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_an_import_that_is_interrupted_at_once_says_that_nothing_went_in(
+    cli, chat, monkeypatch, dry
+):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as around:
+        around.setattr("mnemolog.memory.Memory.import_histories", interrupted)
+        done = cli("import", chat, "--no-wait", *dry)
+    told = "nothing was to be added, and nothing was" if dry else "nothing went in yet"
+    assert (done.code, told in done.err) == (130, True)
+
+
 def test_where_there_is_no_terminal_it_is_silent_unless_progress_is_asked_for(capsys):
     far = HowFar("logs/a.jsonl", 5, 10, 700, 2, added=600, files=3)
     for always in (False, True):
