@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from mnemolog.engine import Engine
+from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.health import (
     Health,
     Level,
@@ -22,6 +22,7 @@ from mnemolog.health import (
 from mnemolog.ledgers import counts_in, vectors_outstanding
 from mnemolog.picture import Counted, Picture, ProcessorSeen, ProjectionSeen, Upkeep
 from mnemolog.processing_status import ProcessorStanding, processor_standings
+from mnemolog.projections.lease import look
 from mnemolog.sampling import sampled
 from mnemolog.schemas.errors import MnemologError
 from mnemolog.streams.dispatching import Dispatcher
@@ -129,7 +130,7 @@ class TenantWatch:
         bounds, dispatcher = self._watching.bounds, engine.dispatcher
         told = [behind(name, track, now=now, bounds=bounds) for name, track in self._tracks.items()]
         if dispatcher is None:
-            return told  # whoever keeps them tells whether they move
+            return [*told, *_unkept(engine)]  # whoever keeps them tells whether they move
         if dispatcher.failure is not None:
             return [*told, _ended("dispatcher", dispatcher.failure)]
         trouble = _reason(dispatcher)
@@ -178,6 +179,14 @@ def _with_unfinished(seen: Upkeep, engine: Engine) -> Upkeep:
     unfinished = 0 if dispatcher is None else dispatcher.tally.unfinished.value
     failures = {**seen.failures, "follow-up": unfinished}
     return Upkeep(seen.disk_bytes, seen.disk_used_share, failures, seen.in_a_row, seen.golden_rate)
+
+
+def _unkept(engine: Engine) -> list[Verdict]:
+    """Tell that no process keeps the projections, if none does."""
+    if look(engine.folder / LEASE_FILE).is_held:
+        return []
+    detail = "nobody keeps the projections"
+    return [Verdict("open", "projections", Level.DEGRADED, detail, SEE_DOCTOR)]
 
 
 def _reason(dispatcher: Dispatcher) -> str | None:

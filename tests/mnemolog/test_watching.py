@@ -156,6 +156,19 @@ def test_a_dispatcher_that_ended_is_not_alive(monkeypatch):
         assert watch.alive().details == ("dispatcher: it ended: ours",)
 
 
+def test_that_nobody_keeps_the_projections_is_told(tmp_path):
+    with (
+        opened(tmp_path, projects=False) as memory,
+        closing_watch(watch_of(Clock(), a=memory)) as watch,
+    ):
+        watch.look()
+        assert watch.pictures["a"].health.level("open") is Level.DEGRADED
+        assert watch.ready().is_well
+        with opened(tmp_path):
+            watch.look()
+            assert watch.pictures["a"].health.level("open") is Level.OK
+
+
 @pytest.mark.parametrize(
     ("found", "said"),
     [

@@ -115,9 +115,11 @@ class Service:
     async def check_ready(self) -> None:
         """Raise as the log of an open tenant does that can't be read, or StoreUnavailable.
 
-        That is where projections of an open tenant stand still, or are too far behind.
+        That is where projections of an open tenant stand still, or are too far behind. Without
+        keys the one tenant is opened, or what stands in its way is raised.
         """
-        for tenant in self.tenants.opened():
+        wanted = self.tenants.opened() if self.has_keys else [self._tenant]
+        for tenant in wanted:
             await self.ask(Caller(tenant, RIGHTS), lambda memory: memory.end())
         _check(self.watch.ready())
 

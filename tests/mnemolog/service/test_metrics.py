@@ -2,6 +2,7 @@
 
 import json
 
+from mnemolog.schemas.errors import StoreUnavailable
 from support.polling import eventually
 from support.remembering import opened
 from support.serving import key_for, problem, served
@@ -68,6 +69,20 @@ def test_what_is_too_far_behind_is_alive_and_not_ready(monkeypatch):
         watch.look()
         assert http.get("/healthz").status_code == 200
         assert "1 events behind, by 61 s" in problem(http.get("/readyz"))["detail"]
+
+
+def test_without_keys_it_is_not_ready_before_its_tenant_can_be_opened():
+    refused = [StoreUnavailable("the folder", "made to fail")] * 2
+
+    def opens(tenant):
+        if refused:
+            raise refused.pop()
+        return quick(tenant)
+
+    with served(opens=opens) as one, one.http() as http:
+        eventually(lambda: http.get("/readyz").status_code == 200, what="it is ready")
+        assert not refused
+        assert one.service.tenants.opened() == ["default"]
 
 
 def test_who_watches_opens_nothing_and_keeps_nothing_open():
