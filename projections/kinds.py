@@ -16,7 +16,7 @@ CHECKPOINTS: Final = "checkpoints"
 WEIGHTS: Final = "weights"
 NAMES: Final = (MEMORIES, ANALYTICS, CHECKPOINTS, WEIGHTS)
 # Of each fold: raised when the same events give other content. Readers compare with it, too.
-VERSIONS: Final[Mapping[str, int]] = {MEMORIES: 2, ANALYTICS: 4, CHECKPOINTS: 2, WEIGHTS: 2}
+VERSIONS: Final[Mapping[str, int]] = {MEMORIES: 2, ANALYTICS: 4, CHECKPOINTS: 2, WEIGHTS: 3}
 VECTORS_FILE: Final = "vectors.db"  # of a tenant's folder; it only saves work
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from mnemolog.projections.formed_memory import Formed, FormedMemory
-from mnemolog.projections.said import forgotten_by
+from mnemolog.projections.said import forgotten_by, said_by
 from mnemolog.projections.write_rule import FORMING
 from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.schemas.events.experience import DecisionMade, FeedbackGiven
@@ -60,6 +60,13 @@ class MemoryRow(NamedTuple):
     event_id: str
     identity: str
     text_hash: str
+
+
+class SaidRow(NamedTuple):
+    """A text by which an event that formed memories is forgotten, with all of these."""
+
+    text_hash: str
+    identity: str
 
 
 class UseRow(NamedTuple):
@@ -113,6 +120,7 @@ class Rows:
     """What some events add."""
 
     memories: list[MemoryRow] = field(default_factory=list)
+    said: list[SaidRow] = field(default_factory=list)
     uses: list[UseRow] = field(default_factory=list)
     feedback: list[FeedbackRow] = field(default_factory=list)
     marks: list[MarkRow] = field(default_factory=list)
@@ -121,6 +129,7 @@ class Rows:
     def add(self, other: "Rows") -> None:
         """Take in what *other* adds too."""
         self.memories += other.memories
+        self.said += other.said
         self.uses += other.uses
         self.feedback += other.feedback
         self.marks += other.marks
@@ -131,6 +140,7 @@ def rows_of(recorded: RecordedEvent, formed: Formed, decay: DecayPolicy) -> Rows
     """Return what *recorded*, which forms *formed*, adds under *decay*, the policy where it is."""
     return Rows(
         memories=[_memory(memory, decay) for memory in formed.memories],
+        said=list(_said(recorded)) if formed.memories else [],
         uses=list(_uses(recorded)),
         feedback=list(_feedback(recorded, decay)),
         marks=list(_marks(recorded)),
@@ -158,6 +168,11 @@ def _memory(memory: FormedMemory, decay: DecayPolicy) -> MemoryRow:
         identity=memory.identity,
         text_hash=text_hash(memory.text),
     )
+
+
+def _said(recorded: RecordedEvent) -> Iterator[SaidRow]:
+    for hashed in dict.fromkeys(map(text_hash, said_by(recorded))):
+        yield SaidRow(hashed, recorded.identity)
 
 
 def _uses(recorded: RecordedEvent) -> Iterator[UseRow]:

@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS memories (
     identity TEXT NOT NULL, text_hash TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS memories_by_identity ON memories (identity);
 CREATE INDEX IF NOT EXISTS memories_by_text ON memories (text_hash);
+CREATE TABLE IF NOT EXISTS event_texts (
+    text_hash TEXT, identity TEXT, PRIMARY KEY (text_hash, identity)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS uses (
     memory TEXT, identity TEXT, event_id TEXT NOT NULL, key TEXT NOT NULL,
     occurred_at INTEGER NOT NULL, PRIMARY KEY (memory, identity)) WITHOUT ROWID;
@@ -69,6 +71,7 @@ class SQLiteWeightRows:
     def add(self, rows: Rows) -> None:
         """Insert *rows*, then delete whatever is forgotten among old rows and new."""
         self._insert("memories", rows.memories)
+        self._insert("event_texts", rows.said)
         self._insert("uses", rows.uses)
         self._insert("feedback", rows.feedback)
         self._insert("marks", rows.marks)
@@ -99,7 +102,16 @@ class SQLiteWeightRows:
             said = {row.value for row in rows.forgotten if row.kind == kind}
             said |= self._known("forgotten", {getattr(row, column) for row in rows.memories}, kind)
             matching.update(self._ids_where(column, said))
+        texts = {row.value for row in rows.forgotten if row.kind == "text"}
+        texts |= self._known("forgotten", {row.text_hash for row in rows.said}, "text")
+        matching.update(self._ids_where("identity", self._that_say(texts)))
         return matching
+
+    def _that_say(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the identities of the events that say one of *texts*, and formed memories."""
+        for run in chunks(sorted(texts)):
+            query = f"SELECT identity FROM event_texts WHERE text_hash IN ({marks(run)})"  # noqa: S608
+            yield from (identity for (identity,) in self._connection.execute(query, run))
 
     def _touched(self, rows: Rows) -> set[str]:
         """Return the memories that *rows* add to though they are gone, or forgotten by id."""

@@ -48,6 +48,8 @@ ACTED = [
     happened(START_AGAIN, session="s1"),
 ]
 CAUSED = [SUPERSEDED[0], happened(SUPERSEDED[1], cause="e0"), happened(SUPERSEDED[1], cause="e1")]
+TOLD = "The shop opens at nine. Never deploy on a Friday."  # two memories
+FORGOTTEN = [ex.MessageExchanged(role="user", text=TOLD), mem.MemoryForgotten(texts=[TOLD])]
 STATE = ("importance", "superseded", "superseded_by", "archived", "valid_from", "valid_until")
 STATUS = {"succeeded": "finished", "failed": "finished", "running": "pending"}
 
@@ -98,7 +100,8 @@ def said_of_memories(models, opened):
     found = {row.row_id: state(row.values) for row in models.rows("memories")}
     reader = WeightReader.open(models.generations["weights"])
     opened.enter_context(closing(reader))
-    standings = {id_: stand(one) for id_, one in reader.standings(found).items()}
+    every = {row.row_id for row in models.weights.content() if row.table == "memories"}
+    standings = {id_: stand(one) for id_, one in reader.standings(every).items()}
     names = "importance, superseded, superseded_by, archived"
     told = models.ask(
         f"SELECT memory, {names}, epoch_us(valid_from), epoch_us(valid_until) FROM memories"
@@ -130,6 +133,8 @@ def said_of_actions(models, opened):
 @example(history=SUPERSEDED)
 @example(history=ACTED)
 @example(history=CAUSED)
+@example(history=FORGOTTEN)
+@example(history=[FORGOTTEN[1], FORGOTTEN[0]])
 def test_what_is_said_of_memories_links_and_actions_is_the_same_everywhere(history):
     with tempfile.TemporaryDirectory() as name, ExitStack() as opened:
         models = Models(Path(name), opened)
