@@ -10,7 +10,7 @@ from mnemolog.doctor.patient import Patient
 from mnemolog.doctor.repairs import BY_FIX, rebuilding
 from mnemolog.projections.generations import CURRENT, SET_ASIDE, Generations, described
 from mnemolog.projections.kinds import NAMES, VERSIONS
-from mnemolog.schemas.errors import Damaged, NewerRelease
+from mnemolog.schemas.errors import Damaged, NewerRelease, StoreUnavailable
 from mnemolog.sizes import bytes_below
 
 NAME: Final = "generations"
@@ -19,14 +19,22 @@ NAME: Final = "generations"
 def check(patient: Patient) -> Iterator[Finding]:
     """Name generations that can't be written, that were set aside, and that nobody finished."""
     for name in NAMES:
-        generations = Generations(patient.folder / name)
-        serving = generations.serving()
-        if serving is not None:
-            yield from _of_serving(patient, name, serving)
-        elif generations.names():
-            detail = f"{name}: {CURRENT} names no generation that is there"
-            yield _to_rebuild(patient, name, detail)
-        yield from _left_over(patient, generations)
+        try:
+            yield from _of(patient, name)
+        except StoreUnavailable as error:
+            bundled = f"the generations of {name} can't be read now"
+            yield Finding(NAME, "bad", f"{name}: {error}", advice=error.hint, bundled=bundled)
+
+
+def _of(patient: Patient, name: str) -> Iterator[Finding]:
+    generations = Generations(patient.folder / name)
+    serving = generations.serving()
+    if serving is not None:
+        yield from _of_serving(patient, name, serving)
+    elif generations.names():
+        detail = f"{name}: {CURRENT} names no generation that is there"
+        yield _to_rebuild(patient, name, detail)
+    yield from _left_over(patient, generations)
 
 
 def _of_serving(patient: Patient, name: str, serving: Path) -> Iterator[Finding]:

@@ -60,7 +60,7 @@ def admitted(settings: Settings) -> Iterator[Patient]:
         yield Patient(settings, folder, None, error)
         return
     try:
-        yield Patient(settings, folder, engine)
+        yield Patient.of(engine)
     finally:
         engine.close()
 

@@ -9,6 +9,7 @@ from mnemolog.doctor.patient import Patient
 from mnemolog.engine import Engine
 from mnemolog.folder import check_log_is_there
 from mnemolog.maintaining import rebuild
+from mnemolog.projections.kinds import NAMES
 from mnemolog.settings import Settings
 
 BY_FIX: Final = "`mnemolog doctor --fix` does it."
@@ -29,7 +30,7 @@ def rebuilding(patient: Patient, name: str) -> tuple[str, Repair | None]:
 def _rebuild(settings: Settings, folder: Path, name: str) -> str:
     if not settings["log"]:
         check_log_is_there(folder, settings.tenant)  # a new one would have it built empty
-    engine = Engine(settings, rebuilding=[name])
+    engine = Engine(settings, rebuilding=NAMES)  # others that can't be opened keep none from it
     try:
         (built,) = rebuild(engine, [name], tell=lambda _: None)
     finally:

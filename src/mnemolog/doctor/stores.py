@@ -16,7 +16,7 @@ from mnemolog.projections.analytics.set_aside import read_set_aside
 from mnemolog.projections.checkpoints.checking import damaged_files
 from mnemolog.projections.generations import described
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.schemas.errors import Damaged, LeaseHeld, MnemologError
+from mnemolog.schemas.errors import Damaged, LeaseHeld, MnemologError, StoreUnavailable
 from mnemolog.settings import Settings
 
 NAME: Final = "stores"
@@ -29,7 +29,10 @@ Look = Callable[[Path], None]  # raises Damaged
 def check(patient: Patient) -> Iterator[Finding]:
     """Read every store of what serves; what its keeper is writing is left to it."""
     for name, looks in _LOOKS.items():
-        serving = patient.serving(name)
+        try:
+            serving = patient.serving(name)
+        except StoreUnavailable:
+            continue  # `generations` tells of it
         if serving is None:
             continue
         try:

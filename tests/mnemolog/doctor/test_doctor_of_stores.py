@@ -8,11 +8,12 @@ from contextlib import closing
 import pytest
 
 from mnemolog.doctor import cache, examined, generations, leftovers, published, stores
-from mnemolog.projections.generations import SET_ASIDE
+from mnemolog.projections.generations import SET_ASIDE, Generations
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, NAMES, VERSIONS, WEIGHTS
 from mnemolog.projections.memories.lance_table import connected
 from mnemolog.projections.memories.lance_table import opened as opened_table
 from mnemolog.projections.memories.state_schema import INDEX_FOLDER
+from mnemolog.schemas.errors import StoreUnavailable
 from support.doctoring import (
     looked,
     mended,
@@ -126,17 +127,38 @@ def test_where_none_serves_though_there_is_one_it_is_found(data, content):
     assert not troubles(data, generations)
 
 
-def version_changed(data, by):
-    path = serving(data, WEIGHTS) / "generation.json"
+def test_one_projection_that_can_not_be_read_hides_no_other(data, monkeypatch):
+    asked = Generations.serving
+
+    def serving_if_allowed(self):
+        if self.folder.name == MEMORIES:
+            raise StoreUnavailable(MEMORIES, "Permission denied", hint="chown")
+        return asked(self)
+
+    cut(store(data, WEIGHTS))
+    (serving(data, CHECKPOINTS) / "generation.json").write_text("{")
+    monkeypatch.setattr(Generations, "serving", serving_if_allowed)
+    found = troubles(data, generations, stores)
+    assert [one.detail.partition(":")[0] for one in found] == [MEMORIES, CHECKPOINTS, WEIGHTS]
+    assert found[0].advice == "chown"
+
+
+def version_changed(data, by, name=WEIGHTS):
+    path = serving(data, name) / "generation.json"
     told = json.loads(path.read_text())
-    path.write_text(json.dumps({**told, "version": VERSIONS[WEIGHTS] + by}))
+    path.write_text(json.dumps({**told, "version": VERSIONS[name] + by}))
 
 
-def test_a_fold_of_an_earlier_release_is_built_anew(data):
-    version_changed(data, by=-1)
-    assert f"serves version {VERSIONS[WEIGHTS] - 1}" in the_trouble(data, generations).detail
+def test_folds_of_an_earlier_release_are_built_anew(data):
+    for name in NAMES:
+        version_changed(data, by=-1, name=name)
+    found = troubles(data, generations)
+    assert [one.detail for one in found] == [
+        f"{name} serves version {VERSIONS[name] - 1}; this release folds {VERSIONS[name]}"
+        for name in NAMES
+    ]
     mended(data, generations)
-    assert not troubles(data, generations)
+    assert not troubles(data, generations, stores)
 
 
 def test_a_fold_of_a_later_release_is_left_alone(data):
