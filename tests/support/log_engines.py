@@ -143,7 +143,8 @@ class KafkaEngine(_Engine):
         return self._kept(KafkaLog.open(self.bootstrap, tenant=self.tenant, partitions=partitions))
 
     def put_raw(self, log, partition, *, key, value, headers=()) -> None:
-        producer = Producer({"bootstrap.servers": self.bootstrap, "acks": "all"})
+        settings = {"acks": "all", "message.max.bytes": 2_000_000}  # its own bound is lower
+        producer = Producer({"bootstrap.servers": self.bootstrap, **settings})
         producer.produce(
             log.topic, key=key, value=value, headers=list(headers), partition=partition
         )
