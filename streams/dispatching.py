@@ -81,13 +81,14 @@ class Dispatcher:
         self._thread.start()
 
     def stop(self) -> bool:
-        """End after the present turn, wait for it, and say whether it ended. Harmless twice."""
+        """End after the present turn, wait for it, and say whether nothing is written any more."""
         self._stopping.set()
         with self._replacing:
             thread = self._thread
         if thread.is_alive():
             thread.join(STOP_SECONDS_MAX)
-        if thread.is_alive():
+        # One that hangs in reading ends when it comes back, and has written nothing.
+        if thread.is_alive() and not self._gate.shut(self._projector.leave_reader):
             _log.error("projecting did not stop", waited_seconds=STOP_SECONDS_MAX)
             return False
         self._projector.close()

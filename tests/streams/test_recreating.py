@@ -91,6 +91,31 @@ def test_threads_that_hang_are_not_left_without_end(tmp_path):
         holds(dispatcher, texts, "one")
 
 
+def test_one_that_hangs_in_reading_is_stopped_all_the_same_and_writes_nothing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("mnemolog.streams.dispatching.STOP_SECONDS_MAX", 0.05)
+    log, texts = Hanging("tests", hangs=1), Texts(tmp_path / "texts.db")
+    say(log, "one")
+    with running(log, texts) as dispatcher:
+        assert log.inside.wait(WITHIN_SECONDS)
+        assert dispatcher.stop()
+        log.let_go.set()
+        eventually(lambda: not dispatcher._thread.is_alive(), what="it ends by itself")
+    assert texts.texts() == []
+
+
+def test_one_that_hangs_in_a_store_is_not_said_to_be_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr("mnemolog.streams.dispatching.STOP_SECONDS_MAX", 0.05)
+    log, texts = InMemoryLog("tests"), Gated(tmp_path / "texts.db")
+    say(log, "one")
+    with running(log, texts) as dispatcher:
+        assert texts.inside.wait(WITHIN_SECONDS)
+        assert not dispatcher.stop()
+        texts.gate.set()
+        eventually(lambda: not dispatcher._thread.is_alive(), what="it ends by itself")
+
+
 def test_one_that_was_stopped_is_left_alone(tmp_path):
     with running(InMemoryLog("tests")) as dispatcher:
         pass
