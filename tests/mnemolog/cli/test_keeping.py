@@ -191,11 +191,11 @@ def test_the_page_skips_an_event_as_doctor_names_it(cli, data):
         mem.observe("behind it")
         mem.wait_for(mem.observe("of another", agent="ops-2").token, projections=NAMES)
     named = findings(cli("doctor", "--json"))["parked", "bad"]
-    identity = named.partition("identity ")[2].partition(":")[0]
-    section = markdown.section((ROOT / "docs" / "cli.md").read_text(), "`mnemolog doctor`")
+    place = named.partition(" at ")[2].partition(",")[0]
+    section = markdown.section((ROOT / "docs" / "cli.md").read_text(), "`mnemolog parked skip`")
     ((_, written),) = markdown.blocks(section, "console")
-    command = shlex.split(written.strip().removeprefix("$ ").replace("<identity>", identity))
-    assert command[:3] == ["mnemolog", "append", "event.skipped"]
+    command = shlex.split(written.strip().removeprefix("$ ").replace("0@17", place))
+    assert command[:4] == ["mnemolog", "parked", "skip", "0@0"]
     assert cli(*command[1:]).code == 0
     assert ("parked", "bad") not in findings(cli("doctor", "--json"))
     with opened(data) as mem:
