@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -90,6 +92,36 @@ def test_the_log_takes_what_it_can_hold_and_no_acknowledged_event_is_lost(data):
             disk.empty()
             assert mem.observe("lamp 13 is on").position.offset == end
         assert bad(data) == []
+
+
+# A limit on the size of files refuses in the same way, and needs no right to mount.
+LIMITED = """
+import json, resource, sys
+from mnemolog import Memory
+from mnemolog.schemas.errors import StoreUnavailable
+with Memory(sys.argv[1], agent="ops-1", projects=False) as memory:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+    acknowledged = 0
+    try:
+        while acknowledged < 1_000:
+            memory.observe(f"{acknowledged} {'x' * 4_000}")
+            acknowledged += 1
+    except StoreUnavailable as error:
+        print(json.dumps([acknowledged, str(error), error.hint]))
+"""
+
+
+def test_a_limit_on_files_refuses_as_a_full_disk_does(data):
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(data)], capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    acknowledged, error, hint = json.loads(done.stdout)
+    assert acknowledged
+    assert "log.db" in error
+    assert ROOM in hint
+    assert left(data).records == EVENTS + acknowledged
+    assert bad(data) == []
 
 
 STORES = ["memories", "analytics", "checkpoints", "weights"]
