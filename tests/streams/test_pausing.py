@@ -45,6 +45,25 @@ def test_a_pause_holds_it_between_two_turns_and_it_goes_on_afterwards(tmp_path):
         holds(dispatcher, texts, "one", "two", "three")
 
 
+def test_it_rests_as_long_as_anybody_holds_it_and_may_be_used_meanwhile(tmp_path):
+    log, texts = InMemoryLog("tests"), Texts(tmp_path / "texts.db")
+    say(log, "one")
+    with running(log, texts) as dispatcher:
+        holds(dispatcher, texts, "one")
+        for by in ("ann", "bob"):
+            dispatcher.hold(by, held=True)
+        with dispatcher.paused():
+            say(log, "two")  # no turn is under way that could read it
+        dispatcher.hold("ann", held=False)
+        assert dispatcher.held_by == {"bob"}
+        with pytest.raises(TimedOut, match="it is paused"):
+            dispatcher.wait_until(lambda: texts.texts() != ["one"], what="two", timeout_seconds=0.1)
+        with dispatcher.paused() as projector:
+            assert [one.name for one in projector.projections] == [texts.name]
+        dispatcher.hold("bob", held=False)
+        holds(dispatcher, texts, "one", "two")
+
+
 def test_a_pause_that_fails_loses_nothing_that_was_read_in_it(tmp_path):
     log, texts = InMemoryLog("tests"), Texts(tmp_path / "texts.db")
     say(log, "one")
