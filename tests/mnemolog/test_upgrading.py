@@ -4,14 +4,21 @@ import json
 
 import pytest
 
+from mnemolog.doctor import parked
+from mnemolog.doctor.patient import Patient
 from mnemolog.engine import LEASE_FILE
 from mnemolog.folder import FORMAT, FORMAT_FILE
+from mnemolog.ledgers import first_parked_in
 from mnemolog.memory import Memory
 from mnemolog.projections import kinds
+from mnemolog.projections.choosing import LATE
 from mnemolog.projections.generations import DESCRIPTION
 from mnemolog.projections.kinds import NAMES, VERSIONS
 from mnemolog.projections.weights.projection import WeightsProjection
+from mnemolog.schemas.codec import Codec
 from mnemolog.schemas.errors import NeedsRebuild, NewerRelease
+from mnemolog.schemas.policy import Policy, WritePolicy
+from support.earlier_code import EarlierCodec
 from support.remembering import opened, recorded, texts
 
 
@@ -61,6 +68,31 @@ def test_nothing_is_opened_before_all_generations_are_found_to_be_ours(changed_f
     with opened(changed_fold) as mem:
         assert not mem.engine.is_owner
     assert everything_below(changed_fold / "default" / "memories") == before
+
+
+# A policy that the release before could not read
+
+
+def test_a_policy_that_was_read_too_late_is_listed_until_a_rebuild_applies_it(folder, monkeypatch):
+    policy = Policy(write=WritePolicy(importance=0.1))
+    monkeypatch.setattr("mnemolog.engine.Codec", EarlierCodec)
+    with opened(folder, agent="ops-1") as mem:
+        changed = mem.append("policy.changed", {"revision": 1, "policy": policy})
+        last = mem.observe("the pool of order")
+        mem.wait_for(last.token)
+        assert {row.newer for row in first_parked_in(mem.engine, "weights", events_max=9)} == {True}
+    monkeypatch.setattr("mnemolog.engine.Codec", Codec)
+    with opened(folder, agent="ops-1") as mem:
+        (late,) = first_parked_in(mem.engine, "weights", events_max=9)
+        assert (late.position, late.reason) == (changed.position, LATE)
+        said = [one for one in parked.check(Patient.of(mem.engine)) if "weights" in one.detail]
+        assert [one.advice for one in said] == [parked.REBUILD]
+        before_it = mem.digests()
+        mem.rebuild()
+        assert not first_parked_in(mem.engine, "weights", events_max=9)
+        assert mem.digests() != before_it
+        assert all(comparison.is_equal for comparison in mem.verify())
+        assert mem.recall("order")[0].importance == 0.1
 
 
 # A later release

@@ -6,6 +6,7 @@ from typing import Final
 from mnemolog.doctor.finding import Finding
 from mnemolog.doctor.patient import Patient
 from mnemolog.ledgers import first_parked_in
+from mnemolog.projections.choosing import LATE
 from mnemolog.projections.kinds import NAMES
 from mnemolog.schemas.events import ALL_EVENTS
 
@@ -16,6 +17,7 @@ MEND_OR_SKIP: Final = (
     "Mend the cause, then `mnemolog parked retry`; or `mnemolog parked skip`, which appends"
     " event.skipped with the identity."
 )
+REBUILD: Final = "`mnemolog rebuild` applies it: neither a retry nor a skip helps."
 
 
 def check(patient: Patient) -> Iterator[Finding]:
@@ -28,4 +30,5 @@ def check(patient: Patient) -> Iterator[Finding]:
             detail = f"{name} parked {what}, identity {parked.identity}: {parked.reason}"
             kind = parked.event_type if parked.event_type in _KNOWN else "what is none of ours"
             bundled = f"{name} parked {kind} at {parked.position}"
-            yield Finding(NAME, "bad", detail, advice=MEND_OR_SKIP, bundled=bundled)
+            advice = REBUILD if parked.reason == LATE else MEND_OR_SKIP
+            yield Finding(NAME, "bad", detail, advice=advice, bundled=bundled)
