@@ -9,7 +9,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
@@ -77,6 +77,8 @@ def started(engine: Engine) -> ControlHost | None:
     if engine.settings.is_in_memory:
         return None
     path = engine.folder / FILE
+    if engine.dispatcher is not None:  # a former keeper may have been killed in a pause
+        _tell_holders(engine, engine.dispatcher.held_by)
 
     def opened() -> Control | None:
         return folder_control(engine.folder, engine.settings.tenant) if path.exists() else None
@@ -125,16 +127,24 @@ def whoami() -> str:
 def _hold(engine: Engine, way: str, held: bool) -> None:
     """Let the projections rest, or go on; say in the folder who holds them."""
     dispatcher = engine.dispatcher
-    if dispatcher is None or (way in dispatcher.held_by) == held:
+    if dispatcher is None:
         return
-    dispatcher.hold(way, held=held)
-    since = paused_by(engine.folder)
-    now = {name: since.get(name, present().isoformat()) for name in sorted(dispatcher.held_by)}
-    with suppress(MnemologError):  # it holds all the same
+    if (way in dispatcher.held_by) != held:
+        dispatcher.hold(way, held=held)
+    _tell_holders(engine, dispatcher.held_by)
+
+
+def _tell_holders(engine: Engine, holders: Iterable[str]) -> None:
+    """Say in the folder who holds its projections, if it doesn't say so already."""
+    path, told = engine.folder / PAUSED_FILE, paused_by(engine.folder)
+    now = {way: told.get(way, present().isoformat()) for way in sorted(holders)}
+    if now == told:
+        return
+    with suppress(MnemologError, OSError):  # it holds all the same
         if now:
-            write_whole(engine.folder / PAUSED_FILE, json.dumps(now).encode())
+            write_whole(path, json.dumps(now).encode())
         else:
-            (engine.folder / PAUSED_FILE).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
 def _obey(engine: Engine, way: str, request: Request) -> Obeyed:

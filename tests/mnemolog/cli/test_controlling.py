@@ -105,6 +105,15 @@ def test_a_retry_is_done_by_the_process_that_keeps_the_folder(cli, data, monkeyp
         eventually(lambda: len(mem.recall("room").memories) == 3, what="all three")
 
 
+def test_what_a_killed_worker_left_of_its_topic_s_pause_is_taken_back(data):
+    opened(data).close()
+    marker = data / "default" / "paused.json"
+    marker.write_text('{"the topic": "2030-01-01T00:00:00+00:00"}')
+    with opened(data, agent="ops-1") as mem:
+        assert mem.engine.dispatcher.held_by == frozenset()
+        assert not marker.exists()
+
+
 def test_closing_leaves_no_thread_of_control(data):
     with opened(data) as mem:
         assert mem.engine.control is not None
