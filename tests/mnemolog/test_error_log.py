@@ -138,13 +138,13 @@ def test_what_a_memory_could_not_do_is_noted_when_it_is_left(tmp_path):
     assert SECRET not in (tmp_path / "default" / FILE).read_text()
 
 
-def test_what_a_memory_can_not_be_opened_for_is_noted(tmp_path):
+def test_what_keeps_a_memory_from_projecting_is_noted(tmp_path):
     opened(tmp_path).close()
     lock = tmp_path / "default" / "projector.lock"
     lock.unlink()
     lock.mkdir()
-    with pytest.raises(StoreUnavailable):
-        opened(tmp_path)
+    with opened(tmp_path) as mem:
+        assert not mem.engine.is_owner
     assert noted(tmp_path) == [("opening", "StoreUnavailable")]
 
 
