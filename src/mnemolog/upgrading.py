@@ -6,6 +6,7 @@ written to.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 
@@ -33,7 +34,7 @@ def build_anew(engine: Engine, *, tell: Callable[[str, Stage], None]) -> None:
     """
     for name in sorted(engine.rebuilding):
         _log.info("building anew", tenant=engine.settings.tenant, projection=name)
-        (built,) = rebuild(engine, [name], tell=lambda stage, name=name: tell(name, stage))
+        (built,) = rebuild(engine, [name], tell=partial(tell, name))
         engine.rebuilding.discard(name)
         _log.info(
             "built anew",
