@@ -156,16 +156,20 @@ class _Importing:
         self._tell_how_far(file)
 
     def _gave_nothing(self, importer: Importer, source: Source, *, troubled: bool) -> None:
-        """Count a file that was named and gave nothing, unless nothing is all that it tells."""
-        if importer.recognises(source.name, source.head):
-            self._report.files -= troubled
-            self._report.unread += troubled  # by what was wrong with it
+        """Count a file that was named and gave nothing, unless nothing is all that it tells.
+
+        What was wrong with it was named; what it looks like instead is added.
+        """
+        fits = importer.recognises(source.name, source.head)
+        likely = None if fits else recognised(source.name, source.head)
+        if fits and not troubled:
             return
         self._report.files -= 1
-        reason = f"nothing in it could be read as {importer.name}"
-        likely = recognised(source.name, source.head)
-        if likely is not None:
-            reason += f"; it looks like {likely.name}"
+        if troubled and likely is None:
+            self._report.unread += 1
+            return
+        hint = "" if likely is None else f"; it looks like {likely.name}"
+        reason = f"nothing in it could be read as {importer.name}{hint}"
         self._report.add_unread(source.problem("file", reason))
 
     def _tell_how_far(self, file: Opened) -> None:
