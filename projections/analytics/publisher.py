@@ -15,6 +15,7 @@ import duckdb
 from mnemolog.projections.analytics.duckdb_store import (
     ROW_GROUP_ROWS,
     attach,
+    let_go,
     quoted,
     transaction,
 )
@@ -143,6 +144,7 @@ class Publisher:
                 create_views(cursor)
                 for table in (*TABLES, "columns"):
                     cursor.execute(f"INSERT INTO {table} SELECT * FROM live.main.{table}")  # noqa: S608 - ours
+                    let_go(cursor)  # of both files' pages, or it would hold all of both
                 cursor.execute(
                     "INSERT INTO published SELECT p.log_partition, p.last_applied,"
                     " (SELECT max(recorded_at) FROM live.main.events e"
@@ -154,6 +156,7 @@ class Publisher:
                 cursor.execute(
                     f"COPY (FROM {relation}) TO {path} (FORMAT parquet, COMPRESSION zstd)"
                 )
+                let_go(cursor)
             cursor.execute("CHECKPOINT draft")
         finally:
             cursor.execute("USE live")
