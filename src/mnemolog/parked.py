@@ -19,6 +19,7 @@ from mnemolog.parked_records import (
     Which,
     position_of,
 )
+from mnemolog.projections.choosing import LATE
 from mnemolog.projections.kinds import CHECKPOINTS
 from mnemolog.projections.ledger import ForeignRecord, ParkedRecord, ParkedSummary
 from mnemolog.projections.projection import Projection
@@ -37,6 +38,8 @@ NEWER: Final = "A later release understands it: upgrade the keeper, which then a
 FAILED: Final = (
     "Mend what failed and retry; or skip it, which a rebuild heeds, too, and what waits goes on."
 )
+
+REBUILD: Final = "Rebuild, which applies it in its place: neither a retry nor a skip helps."
 
 
 def parked(
@@ -136,6 +139,8 @@ def _whole(engine: Engine, name: str, told: ParkedSummary) -> ParkedWhole:
 
 
 def _advice(engine: Engine, name: str, told: ParkedSummary) -> str:
+    if told.reason == LATE:
+        return REBUILD
     if not told.behind:
         return NEWER if told.newer else FAILED
     heads = parked_in(engine, name, after=FIRST, key=told.key, followers=False, events_max=1)

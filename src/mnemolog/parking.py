@@ -6,7 +6,15 @@ from typing import Final
 
 from mnemolog.controls import ask_keeper
 from mnemolog.engine import Engine
-from mnemolog.parked import PAGE_EVENTS, foreign, foreign_record, parked, parked_event, retry
+from mnemolog.parked import (
+    PAGE_EVENTS,
+    REBUILD,
+    foreign,
+    foreign_record,
+    parked,
+    parked_event,
+    retry,
+)
 from mnemolog.parked_records import (
     ForeignPage,
     ParkedPage,
@@ -87,11 +95,12 @@ class Parking(Writer):
         """Append that the event parked at *position* is never to be applied; what waits goes on.
 
         By no projection, or not by the one that is named. It holds for every rebuild. Said twice
-        it is one event. Raises NotFound, or InvalidSetting for one that only waits behind another.
+        it is one event. Raises NotFound, or InvalidSetting for one that only waits behind another
+        or for a rebuild.
         """
         wanted = () if projection is None else (projection,)
         (first, *_) = self.parked_event(position, projections=wanted)
-        if first.event.behind:
+        if first.event.behind or first.advice == REBUILD:
             raise InvalidSetting("position", str(position), first.advice)
         said = derived_id("skip", first.event.identity, projection or "", reason or "")
         fields = {

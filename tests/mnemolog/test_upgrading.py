@@ -10,13 +10,14 @@ from mnemolog.engine import LEASE_FILE
 from mnemolog.folder import FORMAT, FORMAT_FILE
 from mnemolog.ledgers import first_parked_in
 from mnemolog.memory import Memory
+from mnemolog.parked import REBUILD
 from mnemolog.projections import kinds
 from mnemolog.projections.choosing import LATE
 from mnemolog.projections.generations import DESCRIPTION
 from mnemolog.projections.kinds import NAMES, VERSIONS
 from mnemolog.projections.weights.projection import WeightsProjection
 from mnemolog.schemas.codec import Codec
-from mnemolog.schemas.errors import NeedsRebuild, NewerRelease
+from mnemolog.schemas.errors import InvalidSetting, NeedsRebuild, NewerRelease
 from mnemolog.schemas.policy import Policy, WritePolicy
 from support.earlier_code import EarlierCodec
 from support.remembering import opened, recorded, texts
@@ -86,7 +87,11 @@ def test_a_policy_that_was_read_too_late_is_listed_until_a_rebuild_applies_it(fo
         (late,) = first_parked_in(mem.engine, "weights", events_max=9)
         assert (late.position, late.reason) == (changed.position, LATE)
         said = [one for one in parked.check(Patient.of(mem.engine)) if "weights" in one.detail]
-        assert [one.advice for one in said] == [parked.REBUILD]
+        assert [one.advice for one in said] == [REBUILD]
+        looked = mem.parked_event(changed.position, projections=["weights"])
+        assert [one.advice for one in looked] == [REBUILD]
+        with pytest.raises(InvalidSetting, match="neither a retry nor a skip"):
+            mem.skip(changed.position)
         before_it = mem.digests()
         mem.rebuild()
         assert not first_parked_in(mem.engine, "weights", events_max=9)

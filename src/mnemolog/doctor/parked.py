@@ -6,6 +6,7 @@ from typing import Final
 from mnemolog.doctor.finding import Finding
 from mnemolog.doctor.patient import Patient
 from mnemolog.ledgers import first_parked_in
+from mnemolog.parked import REBUILD
 from mnemolog.projections.choosing import LATE
 from mnemolog.projections.kinds import NAMES
 from mnemolog.schemas.events import ALL_EVENTS
@@ -17,7 +18,6 @@ MEND_OR_SKIP: Final = (
     "Mend the cause, then `mnemolog parked retry`; or `mnemolog parked skip`, which appends"
     " event.skipped with the identity."
 )
-REBUILD: Final = "`mnemolog rebuild` applies it: neither a retry nor a skip helps."
 
 
 def check(patient: Patient) -> Iterator[Finding]:
