@@ -100,16 +100,18 @@ WITH started AS (
            coalesce(s.forgotten, false) OR coalesce(f.forgotten, false) AS forgotten
     FROM started s FULL JOIN finished f ON f.key = s.key AND f.action = s.action AND f.turn = s.turn
     WHERE s.turn IS NOT NULL OR f.turn = 1
+), session_ends AS (
+    SELECT session, key, max(log_offset) AS log_offset, max(occurred_at) AS occurred_at
+    FROM session_events WHERE change = 'session.ended' GROUP BY session, key
+), task_ends AS (
+    SELECT task, key, max(log_offset) AS log_offset, max(occurred_at) AS occurred_at
+    FROM task_events WHERE change IN ('task.completed', 'task.abandoned') GROUP BY task, key
 ), left_behind AS (
-    SELECT s.identity FROM started s JOIN session_events e
-    ON e.session = s.session AND e.change = 'session.ended'
-       AND CASE WHEN e.key = s.key THEN e.log_offset > s.log_offset
-                ELSE e.occurred_at >= s.occurred_at END
+    SELECT s.identity FROM started s JOIN session_ends e ON e.session = s.session
+    AND CASE WHEN e.key = s.key THEN e.log_offset > s.log_offset ELSE e.occurred_at >= s.occurred_at END
     UNION
-    SELECT s.identity FROM started s JOIN task_events e
-    ON e.task = s.task AND e.change IN ('task.completed', 'task.abandoned')
-       AND CASE WHEN e.key = s.key THEN e.log_offset > s.log_offset
-                ELSE e.occurred_at >= s.occurred_at END
+    SELECT s.identity FROM started s JOIN task_ends e ON e.task = s.task
+    AND CASE WHEN e.key = s.key THEN e.log_offset > s.log_offset ELSE e.occurred_at >= s.occurred_at END
 )
 SELECT p.action, p.key, p.agent, p.user_id, p.project, p.session, p.task, p.phase,
        CASE WHEN p.orphaned THEN 'orphaned' WHEN p.success THEN 'succeeded' WHEN NOT p.success THEN 'failed'
