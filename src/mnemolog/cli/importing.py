@@ -104,10 +104,10 @@ def import_(
         (_opened_to_try if dry_run else open_it)(data, log, tenant) as memory,
     ):
         report = _imported(memory, paths, pace, how)
+        _say(report, as_json=as_json)  # what may keep it from being recalled takes nothing back
         if projects:
             pace.is_settling = True
             _settle(memory, report)
-    _say(report, as_json=as_json)
     if report.unread:
         raise typer.Exit(2)
 
