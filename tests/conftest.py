@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
 TESTS = Path(__file__).parent
 
@@ -32,8 +33,14 @@ def _import_shared(name: str) -> None:
 _import_shared("support")
 _import_shared("contracts")
 
-from support.kafka_broker import KafkaBroker, KafkaUnavailable  # noqa: E402 - made just above
+from support.kafka_broker import (  # noqa: E402 - made just above
+    KafkaBroker,
+    KafkaUnavailable,
+    check_java,
+    jars,
+)
 from support.profiles import DEFAULT_EXAMPLES, examples_times, profile_wanted  # noqa: E402
+from support.scheduling import ByModule, longest_first  # noqa: E402
 
 # A busy machine is no failure; what failed can be repeated from the blob that is printed.
 settings.register_profile("mnemolog", deadline=None, print_blob=True)
@@ -51,16 +58,30 @@ for name in ("DATA", "LOG", "TENANT", "BLOBS", "BLOBS_FOLDER", "BLOB_TEXT_BYTES"
 os.environ["MNEMOLOG_PROCESSORS"] = "no"  # a log has what its test appends; theirs say "yes"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    longest_first(items)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModule | None:
+    return ByModule(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 @pytest.fixture(scope="session")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+def kafka_can_run() -> None:
+    """Skip what needs a broker on a machine that can't run one; none is started."""
+    try:
+        check_java()
+        jars()
+    except KafkaUnavailable as error:
+        # Under CI these tests must run; elsewhere they need not.
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(str(error))
+
+
+@pytest.fixture(scope="session")
+def kafka(kafka_can_run: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
     """Yield a running broker that all tests of the session share; who kills it restarts it.
 
     Tests keep apart by their topics' names.
     """
-    try:
-        broker = KafkaBroker(tmp_path_factory.mktemp("kafka")).start()
-    except KafkaUnavailable as error:
-        # Under CI these tests must run; elsewhere they need not.
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(str(error))
-    yield broker
-    broker.stop()
+    with KafkaBroker(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker

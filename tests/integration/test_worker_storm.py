@@ -13,7 +13,7 @@ STRIKES = 20
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.usefixtures("kafka")  # skips where no broker can run; the storm kills one of its own
+@pytest.mark.usefixtures("kafka_can_run")  # the storm kills a broker of its own
 def test_a_storm_over_workers_writers_and_the_broker_loses_and_doubles_nothing():
     seed = random.randrange(2**32)
     print(f"seed {seed}")

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from mnemolog.http_wire import TOKEN_HEADER
 from support.polling import eventually_async
 from support.remembering import recorded
-from support.serving import key_for, problem, served
+from support.serving import NO_TLS, key_for, problem, served
 
 CLIENTS = 200
 EVENTS = 3
@@ -30,6 +30,7 @@ class Client:
             base_url=url,
             headers={"Authorization": f"Bearer {keys[self.tenant]}"},
             trust_env=False,
+            verify=NO_TLS,
             timeout=120,
         )
 
