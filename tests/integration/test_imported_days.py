@@ -12,7 +12,7 @@ from mnemolog.importers.importing import import_paths
 from mnemolog.importers.memorybank import message_id
 from mnemolog.projections.kinds import NAMES
 from support.probing import ANSWERS, places_of
-from support.remembering import opened
+from support.remembering import PATIENCE_SECONDS, opened
 from support.sources import ROOT
 
 FOLDER = ROOT.parent / "shared" / "data" / "memorybank"
@@ -21,7 +21,6 @@ FOLDER = ROOT.parent / "shared" / "data" / "memorybank"
 # 13 of 14 in both.
 FOUND_OF_TEN_MIN = 13
 FOUND_OF_FIVE_MIN = 12
-PATIENCE_SECONDS = 60  # the first question loads the embedder, beside other tests
 
 
 pytestmark = pytest.mark.slow  # the embedder reads 420 messages

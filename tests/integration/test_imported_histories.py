@@ -12,7 +12,7 @@ from mnemolog.importers.importing import import_paths
 from mnemolog.importers.locomo import turn_id
 from mnemolog.projections.kinds import NAMES
 from support.bilingual import AROUND, CHINESE_ASKED_IN_ENGLISH, ENGLISH_ASKED_IN_CHINESE
-from support.remembering import opened, recorded, texts
+from support.remembering import PATIENCE_SECONDS, opened, recorded, texts
 from support.sources import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
@@ -60,7 +60,9 @@ def test_what_a_customer_said_is_recalled_by_its_words_with_its_event(airline, r
     named = {match[0]: text for text in said if (match := USER_ID.search(text))}
     assert len(named) >= RUNS // 2
     for user, text in named.items():
-        found = mem.recall(f"which customer is {user}?", hits_max=20)
+        found = mem.recall(
+            f"which customer is {user}?", hits_max=20, timeout_seconds=PATIENCE_SECONDS
+        )
         evident = [memory for memory in found if user in memory.text]
         assert evident, f"{user}: {text}"
         sources = [mem.get(memory.provenance.event_id) for memory in evident]
@@ -115,7 +117,7 @@ def test_questions_find_the_turns_that_answer_them_with_their_events(friends, di
     assert len(asked) >= 8
     evident = 0
     for question in asked:
-        found = mem.recall(question["question"], hits_max=10)
+        found = mem.recall(question["question"], hits_max=10, timeout_seconds=PATIENCE_SECONDS)
         assert found.missing == ()
         ids = {memory.provenance.event_id for memory in found}
         evident += bool(ids & {turn_id(whole["sample_id"], e) for e in question["evidence"]})
@@ -141,7 +143,10 @@ def test_a_memory_in_one_language_is_found_by_a_question_in_the_other(tmp_path):
         for text in (*asked.values(), *AROUND):
             mem.observe(text)
         mem.wait_for(mem.end(), vectors=True)
-        found = {question: texts(mem.recall(question, hits_max=10)) for question in asked}
+        found = {
+            question: texts(mem.recall(question, hits_max=10, timeout_seconds=PATIENCE_SECONDS))
+            for question in asked
+        }
         assert {q for q in asked if asked[q] not in found[q]} == set()
         # One of the twelve is beyond this small model: it comes sixth of thirty.
         assert sum(asked[q] in found[q][:3] for q in asked) >= len(asked) - 1

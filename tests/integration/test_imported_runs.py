@@ -7,7 +7,7 @@ import pytest
 
 from mnemolog.importers.importing import import_paths
 from mnemolog.projections.kinds import NAMES
-from support.remembering import opened, recorded
+from support.remembering import PATIENCE_SECONDS, opened, recorded
 from support.sources import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
@@ -52,7 +52,7 @@ def test_what_was_said_decided_shown_and_come_to_is_recalled_with_its_event(runs
         "hello world output": "action.finished",
     }
     for question, event_type in asked.items():
-        found = mem.recall(question, hits_max=10)
+        found = mem.recall(question, hits_max=10, timeout_seconds=PATIENCE_SECONDS)
         sources = {mem.get(memory.provenance.event_id).event.event_type for memory in found}
         assert event_type in sources, question
 

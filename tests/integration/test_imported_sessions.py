@@ -11,7 +11,7 @@ from mnemolog.projections.kinds import NAMES
 from support import codex
 from support.claude_code import answers, calls, model, says, usage, user
 from support.import_log import lines_file
-from support.remembering import opened, recorded
+from support.remembering import PATIENCE_SECONDS, opened, recorded
 from support.sources import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
@@ -76,7 +76,9 @@ def test_a_message_in_several_lines_costs_once(mem):
 
 
 def test_what_was_said_is_recalled_with_its_event_and_its_causes(mem):
-    (found, *_) = mem.recall("the pendulum of the harbour clock", agent="claude-code")
+    (found, *_) = mem.recall(
+        "the pendulum of the harbour clock", agent="claude-code", timeout_seconds=PATIENCE_SECONDS
+    )
     assert found.text == "Look at the pendulum of the harbour clock."
     told = {event.id: event for event in recorded(mem)}
     cause = told[told[found.provenance.event_id].envelope.cause]

@@ -10,7 +10,7 @@ import pytest
 
 from mnemolog.importers.importing import import_paths
 from mnemolog.projections.kinds import NAMES
-from support.remembering import opened, recorded
+from support.remembering import PATIENCE_SECONDS, opened, recorded
 from support.sources import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
@@ -90,7 +90,7 @@ def test_a_task_is_resumed_from_its_last_branch_point(search):
 def test_an_answer_is_recalled_by_its_words_with_its_event(remembering):
     mem, _ = remembering
     for words in ("Sagrada Família Barcelona", "What is Langfuse?", "weather Tokyo stormy"):
-        found = mem.recall(words, hits_max=10)
+        found = mem.recall(words, hits_max=10, timeout_seconds=PATIENCE_SECONDS)
         word = words.split()[0].rstrip("?")
         evident = [memory for memory in found if word in memory.text]
         assert evident, words

@@ -9,6 +9,7 @@ from mnemolog.schemas.envelope import RecordedEvent
 from mnemolog.streams.publishing import Appended
 
 RECORDS_MAX = 10_000
+PATIENCE_SECONDS = 60  # a first question loads the embedder, beside other tests
 QUICK = {"embedder": "hashing", "record_recalls": False}
 
 
