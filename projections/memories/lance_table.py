@@ -13,7 +13,7 @@ from mnemolog.schemas.errors import Damaged, MnemologError, StoreUnavailable
 from mnemolog.schemas.refusals import refused
 
 READER_CACHE_BYTES: Final = 268_435_456
-WRITER_CACHE_BYTES: Final = 33_554_432  # it reads little twice; more made upserts no quicker
+WRITER_CACHE_BYTES: Final = 8_388_608  # it reads little twice; more made writes no quicker
 
 # What LanceDB raises: its own errors come as RuntimeError, ValueError or OSError.
 _DRIVER_ERRORS: Final = (RuntimeError, ValueError, OSError, TypeError)
