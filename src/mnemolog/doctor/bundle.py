@@ -17,6 +17,7 @@ import re
 import sqlite3
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ from mnemolog.doctor.patient import Patient
 from mnemolog.engine import BLOBS_FOLDER, LEASE_FILE
 from mnemolog.error_log import FILE, FORMER_FILE, last_errors
 from mnemolog.folder import FORMAT_FILE, LOG_FOLDER
+from mnemolog.processors import PROCESSORS
 from mnemolog.projections.generations import speaking_of_files
 from mnemolog.projections.kinds import NAMES, VECTORS_FILE
 from mnemolog.projections.memories.sqlite_vector_cache import DAMAGED_SUFFIX
@@ -51,6 +53,20 @@ _OURS: Final = frozenset(
     | {FILE, FORMER_FILE, FORMAT_FILE}
     | {VECTORS_FILE + more for more in ("", "-wal", "-shm", DAMAGED_SUFFIX)}
 )
+# How our stores call what they write: numbers, hashes and a few words. What is called otherwise
+# may be somebody else's, who keeps it in a folder of ours.
+_NUMBERED: Final = re.compile(
+    r"(?=.*\d)[0-9a-f-]+(\.(lance|manifest|txn|arrow|bin))?|part_\d+_(docs|invert|tokens)\.lance"
+)
+_DATABASES: Final = ("log", "state", "weights", "index", *PROCESSORS)
+_NAMED: Final = frozenset(
+    {"CURRENT", "generation.json", "set-aside.json", "files", "spilt", "analytics.duckdb"}
+    | {"analytics.duckdb.wal", "lance", "memories.lance", "data", "metadata.lance"}
+    | {"_versions", "_transactions", "_deletions", "_indices", "latest_version_hint.json"}
+    | {"index.idx", "auxiliary.idx"}
+    | {f"{name}.db{more}" for name in _DATABASES for more in ("", "-wal", "-shm")}
+)
+NOT_OURS: Final = "<not ours>"
 _NOTED: Final = ("at", "times", "pid", "where", "error", "code", "causes", "frames", "projection")
 _NUMBERS: Final = ("partition", "offset", "wanted", "start", "waited_seconds", "errno")
 _PATHS: Final = re.compile(r"(?:file:|~)?/[^\s:;,'\"]+")
@@ -125,14 +141,29 @@ def _sizes(folder: Path) -> Mapping[str, Any]:
     found: dict[Path, int] = {}
     with suppress(OSError):
         found = sizes_below(folder)
-    told = {path: size for path, size in found.items() if _is_ours(path.relative_to(folder))}
-    largest = sorted(told, key=lambda path: (-told[path], path))[:FILES_MAX]
+    below = {path.relative_to(folder): size for path, size in found.items()}
+    ours = {path: size for path, size in below.items() if _is_ours(path)}
+    told: Counter[str] = Counter()
+    for path, size in ours.items():
+        told[_told(path)] += size
     return {
         "files": len(found),
         "bytes": sum(found.values()),
-        "of_others": len(found) - len(told),
-        "largest": {str(path.relative_to(folder)): told[path] for path in largest},
+        "of_others": len(found) - len(ours),
+        "largest": dict(sorted(told.items(), key=lambda one: (-one[1], one[0]))[:FILES_MAX]),
     }
+
+
+def _told(path: Path) -> str:
+    """Return *path*, each part of it that is not called as we call ours left out."""
+    top, *parts = path.parts
+    if top not in _OURS:  # what is published: the whole path is one of ours
+        return path.as_posix()
+    return "/".join([top, *(part if _is_our_name(part) else NOT_OURS for part in parts)])
+
+
+def _is_our_name(part: str) -> bool:
+    return part in _NAMED or _NUMBERED.fullmatch(part) is not None
 
 
 def _is_ours(path: Path) -> bool:

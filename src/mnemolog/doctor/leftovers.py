@@ -1,6 +1,7 @@
 """What deaths and troubles left in the folder: drafts, spilt rows, what stood in the way."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from functools import partial
@@ -16,6 +17,7 @@ from mnemolog.projections.kinds import NAMES
 from mnemolog.sizes import bytes_below
 
 NAME: Final = "leftovers"
+_WRITTEN_WHOLE: Final = re.compile(r"\..+\.\d+\.(\d+)\.draft")  # thread and process at its end
 LOOK_YOURSELF: Final = "It is not ours: look what it is, and move it away."
 
 
@@ -39,12 +41,17 @@ def _drafts(folder: Path) -> Iterator[Path]:
     """Yield drafts of files that we write whole, and what tables spilt to the disk.
 
     A draft names the process that writes it, or stands where only the keeper writes. Those of
-    blobs do neither: `blobs` tells of them.
+    blobs do neither: `blobs` tells of them. What somebody else calls a draft is theirs.
     """
-    for path in folder.rglob(".*.draft*"):
-        number = path.name.rpartition(".draft")[0].rpartition(".")[2]
-        if not (number.isdecimal() and _lives(int(number))) and not _is_of_a_blob(path, folder):
+    from mnemolog.projections.analytics.publishing import (  # noqa: PLC0415 - DuckDB is heavy
+        published_folder,
+    )
+
+    for path in folder.rglob(".*.draft"):
+        written = _WRITTEN_WHOLE.fullmatch(path.name)
+        if written and not _lives(int(written[1])) and not _is_of_a_blob(path, folder):
             yield path
+    yield from published_folder(folder).rglob(".*.draft*")
     for name in NAMES:
         yield from (folder / name).glob("*/spilt")
 

@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from mnemolog.engine import LEASE_FILE, Engine
 from mnemolog.folder import check_log_is_there
 from mnemolog.projections.generations import Generations
 from mnemolog.projections.lease import kept_free, look
-from mnemolog.schemas.errors import InvalidSetting, MnemologError, NotFound
+from mnemolog.schemas.errors import InvalidEvent, InvalidSetting, MnemologError, NotFound
+from mnemolog.schemas.ids import check_tenant
 from mnemolog.settings import Settings
+
+NO_TENANT: Final = "%"  # no tenant's folder is called so: names are encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ def admitted(settings: Settings) -> Iterator[Patient]:
     try:
         settings.check()
     except InvalidSetting as error:
-        yield Patient(settings, Path(settings["data"].replace("\0", "")), None, error)
+        yield Patient(settings, _folder_as_far_as_named(settings), None, error)
         return
     folder = settings.tenant_folder(Path(settings["data"]).expanduser().absolute())
     try:
@@ -63,6 +67,20 @@ def admitted(settings: Settings) -> Iterator[Patient]:
         yield Patient.of(engine)
     finally:
         engine.close()
+
+
+def _folder_as_far_as_named(settings: Settings) -> Path:
+    """Return the folder of the tenant that wrong *settings* name, or one that is not there.
+
+    Never that of all tenants: what belongs to others, or to nobody here, is not looked at, and
+    by no means mended.
+    """
+    data = Path(settings["data"].replace("\0", ""))
+    try:
+        check_tenant(settings.tenant, field="tenant")
+        return settings.tenant_folder(data.expanduser().absolute())
+    except (InvalidEvent, RuntimeError, OSError):  # no home, no working directory
+        return data / NO_TENANT
 
 
 def _lost_log(settings: Settings, folder: Path) -> MnemologError | None:

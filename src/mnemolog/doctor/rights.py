@@ -25,7 +25,9 @@ def check(patient: Patient) -> Iterator[Finding]:
     if refused:
         names = ", ".join(_named(path, patient.folder) for path in refused[:SHOWN_MAX])
         more = f" and {len(refused) - SHOWN_MAX} more" if len(refused) > SHOWN_MAX else ""
-        yield Finding(NAME, "bad", f"may not be written: {names}{more}", advice=GIVE)
+        bundled = f"{len(refused)} files or folders may not be written"
+        detail = f"may not be written: {names}{more}"
+        yield Finding(NAME, "bad", detail, advice=GIVE, bundled=bundled)
     else:
         yield Finding(NAME, "ok", "everything in the folder may be written")
 

@@ -10,7 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from mnemolog.doctor import examined
-from mnemolog.doctor.bundle import NOT_SHOWN, write_bundle
+from mnemolog.doctor.bundle import NOT_OURS, NOT_SHOWN, write_bundle
 from mnemolog.doctor.finding import Finding
 from mnemolog.engine import present
 from mnemolog.error_log import FILE, ErrorLog
@@ -50,6 +50,7 @@ def test_it_has_versions_settings_sizes_positions_findings_and_errors(data, tmp_
     assert found["settings"]["embedder"]["value"] == "hashing"
     assert found["sizes"]["largest"]["log/log.db"] == (data / "default/log/log.db").stat().st_size
     assert found["sizes"]["files"] == len(found["sizes"]["largest"])
+    assert NOT_OURS not in json.dumps(found["sizes"])
     assert found["positions"]["ends"] == {"0": 5}
     assert found["positions"]["projections"].keys() == set(NAMES)
     assert {one["applied"]["0"] for one in found["positions"]["projections"].values()} == {4}
@@ -118,6 +119,10 @@ def talkative(tmp_path_factory):
     (folder / "published" / f"{SECRET}.in-the-way-1").mkdir()
     (folder / "published" / f"{SECRET}.sql").write_text(SECRET)
     (folder / FILE).write_text(json.dumps({"at": "2030-01-01", "said": SECRET}) + "\n")
+    for ours in ("log", "memories", "analytics", "checkpoints", "weights", "blobs"):
+        (folder / ours / SECRET).mkdir(parents=True)
+        (folder / ours / SECRET / f"{SECRET}.txt").write_text(SECRET)
+        (folder / ours / f"letter to {SECRET}.txt").write_text(SECRET)
     (folder / "vectors.db").write_bytes(b"no store")
     return data
 
@@ -137,15 +142,19 @@ BAD_SETTINGS = {name: SECRET for name in KNOWN if name not in {"data", "log"}}
     ("more", "spoil"),
     [
         *((SETTINGS, None), (BAD_SETTINGS, None)),
-        *(({"tenant": SECRET}, spoil) for spoil in (None, "memories", "log")),
+        *(({"tenant": SECRET}, spoil) for spoil in (None, "memories", "log", "rights")),
     ],
 )
-def test_not_a_word_of_anybody_leaves_the_machine(talkative, tmp_path, more, spoil):
+def test_not_a_word_of_anybody_leaves_the_machine(talkative, tmp_path, monkeypatch, more, spoil):
     data = tmp_path / SECRET
     shutil.copytree(talkative, data)
     (folder,) = data.iterdir()
     if spoil == "log":
         (folder / "log" / "log.db").unlink()
+    elif spoil == "rights":
+        monkeypatch.setattr(
+            "mnemolog.doctor.rights.os.access", lambda path, _: SECRET not in path.name
+        )
     elif spoil is not None:
         current = (folder / spoil / "CURRENT").read_text()
         overwritten(folder / spoil / current / "generation.json", count=9_999)

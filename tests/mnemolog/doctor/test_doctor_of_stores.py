@@ -249,6 +249,22 @@ def test_drafts_of_the_dead_are_removed_and_those_of_the_living_stay(data):
     assert blob.exists()
 
 
+@pytest.mark.parametrize("wrong", [{"partitions": "x"}, {"tenant": ""}, {"tenant": "a" * 999}])
+def test_where_a_setting_is_wrong_no_draft_of_another_tenant_or_of_the_user_is_touched(data, wrong):
+    drafts = [
+        data / "other" / "blobs" / "ab" / f".{'c' * 62}.{'d' * 16}.draft",  # being written
+        data / "other" / WEIGHTS / ".CURRENT.140000.999999999.draft",
+        data / ".thesis.draft2",
+        data / "default" / ".thesis.draft",
+        data / "default" / ".chapter.7.draft",
+    ]
+    for path in drafts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    assert not troubles(data, leftovers, **wrong)
+    assert not troubles(data, leftovers)
+
+
 def test_what_stood_in_the_way_is_named_and_left(data):
     alien = data / "default" / "published" / "analytics.duckdb.in-the-way-1"
     alien.mkdir()
