@@ -27,7 +27,8 @@ from support.trouble import (
 )
 
 TRUTH = ("log", "blobs")  # the only files that can't be brought back
-ROUNDS = 6 * examples_times()  # of each, every part of the folder has one kind of its files spoilt
+TURNS = 4  # in which each kind of file is spoilt at least once
+ROUNDS = TURNS * examples_times()  # later ones spoil them in other ways
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def data(lived, tmp_path):
 
 
 def spoilt_in(tenant, turn):
-    """Spoil all files of one kind in each part of the folder; return kinds and ways."""
+    """Spoil all files of some kinds in each part of the folder; return kinds and ways."""
     parts = {}
     for kind, paths in kinds(tenant).items():
         part = kind.split("/")[0]
@@ -53,11 +54,12 @@ def spoilt_in(tenant, turn):
             parts.setdefault(part, []).append((kind, paths))
     done = {}
     for number, found in enumerate(parts.values()):
-        kind, paths = found[turn % len(found)]
-        way = list(SPOILS)[(number + turn + turn // len(found)) % len(SPOILS)]
-        for path in paths:
-            SPOILS[way](tenant / path)
-        done[kind] = way
+        few = found[turn % TURNS :: TURNS] or [found[turn % len(found)]]
+        for place, (kind, paths) in enumerate(few):
+            way = list(SPOILS)[(number + place + turn + turn // TURNS) % len(SPOILS)]
+            for path in paths:
+                SPOILS[way](tenant / path)
+            done[kind] = way
     return done
 
 
@@ -79,7 +81,7 @@ def test_what_is_not_the_truth_comes_back_from_the_log(lived, data, turn):
         assert left(data) == lived[2], done
 
 
-@pytest.mark.parametrize("turn", range(2))
+@pytest.mark.parametrize("turn", range(examples_times()))
 def test_without_a_doctor_each_start_answers_or_says_what_to_do(lived, data, turn):
     done = spoilt_in(data / "default", turn + 1)
     for command in (["status"], ["sql", "SELECT 1"], ["resume", "t"], ["recall", "lamp"]):
@@ -94,7 +96,7 @@ def log_of(data):
     return data / "default" / "log" / "log.db"
 
 
-@pytest.mark.parametrize("way", SPOILS)
+@pytest.mark.parametrize("way", ["its middle", "its end", "empty", "gone"])
 def test_a_damaged_log_is_named_left_as_it_is_and_restored(lived, data, way):
     """The index of identities is the one thing in it that can be written anew."""
     SPOILS[way](log_of(data))
@@ -115,7 +117,7 @@ def test_a_damaged_log_is_named_left_as_it_is_and_restored(lived, data, way):
     assert left(data) == lived[2]
 
 
-@pytest.mark.parametrize("way", ["its start", "its middle", "cut short"])
+@pytest.mark.parametrize("way", ["its start", "cut short"])
 def test_commits_that_can_not_be_read_are_not_dropped(lived, tmp_path, way):
     data = tmp_path / "data"
     shutil.copytree(lived[1], data)

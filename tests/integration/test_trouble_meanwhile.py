@@ -58,7 +58,6 @@ with listening(die):
     main()
 """
 POINTS = (
-    "rebuild.folder-made",
     "memories.rows-upserted",
     "rebuild.swapped",
 )
