@@ -27,7 +27,7 @@ from mnemolog.projections.memories.lance_searches import (
 )
 
 COMMITS_BETWEEN: Final = 100  # compactions
-COMMITS_BEFORE_GIVING_BACK: Final = 16  # the memory that they needed and left in pieces
+COMMITS_BEFORE_GIVING_BACK: Final = 4  # the memory that they needed and left in pieces
 UNINDEXED_ROWS_MAX: Final = 5_000  # found by scanning until the next compaction
 WORN_SHARE: Final = 0.1  # of rows that were deleted, or are found by scanning alone
 WORN_ROWS_MIN: Final = 1_000  # fewer are no burden
