@@ -79,7 +79,8 @@ def site(request, tmp_path):
         yield Site(engine, memory)
 
 
-def test_each_kind_of_record_does_what_the_docs_say_and_a_skip_frees_a_strict_rebuild(site):
+def put_one_of_each(site):
+    """Put there a record of each kind that a log may hold."""
     rest = {"text": "at the limit", "data": {"log": ""}}
     rest["data"]["log"] = "x" * (EVENT_BYTES_MAX - len(site.document("large", "", data=rest)))
     large = site.document("large", "", data=rest)
@@ -97,6 +98,10 @@ def test_each_kind_of_record_does_what_the_docs_say_and_a_skip_frees_a_strict_re
     newer = {"dataschema": "urn:mnemolog:schema:observation.recorded:99"}
     site.put(site.document("newer", "of a later release", **newer), agent="newer")
     site.put(site.document("broken", "", data={}), agent="broken")
+
+
+def test_each_kind_of_record_does_what_the_docs_say_and_a_skip_frees_a_strict_rebuild(site):
+    put_one_of_each(site)
     site.settle()
     assert site.told("large") == ["at the limit"]
     assert site.told("binary") == ["in binary mode"]
