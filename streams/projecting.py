@@ -204,9 +204,10 @@ class Projector:
 
     def rewind(self) -> None:
         """Read on from the projections' own progress."""
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            with suppress(StoreUnavailable):  # a log that is away keeps no store from being let go
+                reader.close()
 
     def leave_reader(self) -> None:
         """Let whoever hangs in the reader have it; a new one reads on."""

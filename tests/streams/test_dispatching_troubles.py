@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from mnemolog.schemas.codec import Codec
-from mnemolog.schemas.errors import Damaged, StoreUnavailable, TimedOut
+from mnemolog.schemas.errors import Damaged, LogUnavailable, StoreUnavailable, TimedOut
 from mnemolog.streams.dispatching import Dispatcher
 from mnemolog.streams.memory_log import InMemoryLog
 from mnemolog.streams.projecting import Projector
@@ -150,3 +150,28 @@ def test_damage_that_nothing_helps_against_stops_it_and_is_told(tmp_path):
             dispatcher.wait_until(lambda: False, what="x", timeout_seconds=WITHIN_SECONDS)
     finally:
         dispatcher.stop()
+
+
+class ReaderWontClose(InMemoryLog):
+    """A log whose readers can't be closed, as where no broker answers any more."""
+
+    def reader(self, start):
+        reader = super().reader(start)
+
+        def close():
+            raise LogUnavailable(self.topic, "closed while closing a reader")
+
+        reader.close = close
+        return reader
+
+
+def test_a_reader_that_can_not_be_closed_keeps_it_neither_from_going_on_nor_from_ending(tmp_path):
+    log, texts = ReaderWontClose("tests"), Texts(tmp_path / "texts.db")
+    say(log, "one")
+    with running(log, texts) as dispatcher:
+        holds(dispatcher, texts, "one")
+        with dispatcher.paused():
+            say(log, "two")
+        holds(dispatcher, texts, "one", "two")
+        assert dispatcher.stop()
+        assert dispatcher.failure is None
