@@ -8,7 +8,7 @@ from mnemolog.engine import Engine
 from mnemolog.processors import PROCESSORS
 from mnemolog.projections.sqlite_ledger import SQLiteLedger
 from mnemolog.projections.sqlite_store import open_store, speaking_of
-from mnemolog.schemas.errors import Damaged, StoreUnavailable
+from mnemolog.schemas.errors import Damaged, InvalidEvent, StoreUnavailable
 from mnemolog.streams.processor_store import SCHEMA, ProcessorStore, path_of
 
 SHOWN_MAX = 5  # held keys and parked events that are named, of each processor
@@ -53,7 +53,6 @@ def _from_file(path: Path, name: str, ends: dict[int, int]) -> ProcessorStanding
         ledger, store = SQLiteLedger(connection), ProcessorStore(connection)
         last = {p: at.last_applied for p, at in ledger.progress().items()}
         counts = {**ledger.counts(), **store.counts()}
-        stopped = store.trouble()
         held = [(at, error) for _, at, error in store.held(keys_max=SHOWN_MAX)]
         parked = [(p.position, p.reason) for p in ledger.first_parked(events_max=SHOWN_MAX)]
         stopped = store.trouble()
@@ -71,5 +70,9 @@ def _from_file(path: Path, name: str, ends: dict[int, int]) -> ProcessorStanding
 
 
 def _class_of(error: str) -> str:
-    """Return the error's class: what follows may quote what an agent said."""
-    return error.split(":", 1)[0]
+    """Return the error's class: what follows may quote what an agent said.
+
+    Of an event that could not be read the reason begins with the field and its value, not a class.
+    """
+    head = error.split(":", 1)[0]
+    return InvalidEvent.__name__ if " = " in head else head

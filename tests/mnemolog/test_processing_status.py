@@ -3,6 +3,8 @@
 from mnemolog import Memory
 from mnemolog.doctor.examining import examine
 from mnemolog.processors import PROCESSORS, hosted
+from mnemolog.schemas.records import NewRecord
+from mnemolog.schemas.values import json_bytes, parse_json
 from mnemolog.status import status
 from mnemolog.streams.processors.checkpoints import CheckpointProcessor
 from support.polling import eventually
@@ -53,3 +55,17 @@ def test_a_key_that_waits_is_named_and_no_word_of_it_is_told(tmp_path, monkeypat
         assert "checkpoints: a key waits at 0@0: ValueError" in status(memory.engine).warnings
         (finding,) = [one for one in examine(memory.engine) if one.check == "processors"]
         assert (finding.state, "secret" in finding.detail) == ("bad", False)
+
+
+def test_of_an_event_that_breaks_its_schema_no_word_is_told(tmp_path):
+    with opened(tmp_path, agent="ann") as memory:
+        memory.observe("sound")
+        (sound,) = memory.engine.log.reader({0: 0}).poll(records_max=1, wait_seconds=0)
+        broken = parse_json(sound.value) | {"id": "x", "data": {"text": ["a secret"]}}
+        content = "0" * 32
+        record = NewRecord(sound.key, json_bytes(broken), sound.headers, content, content)
+        memory.engine.log.append([record])
+        with hosted(memory.engine):
+            eventually(lambda: status(memory.engine).processors[0].parked, what="it is parked")
+        (found,) = status(memory.engine).processors
+        assert found.troubles == ("a key waits at 0@1: InvalidEvent",)
