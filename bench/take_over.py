@@ -1,13 +1,16 @@
 """How long a worker takes until it is ready: started anew, started again, and taking over."""
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from confluent_kafka import ConsumerGroupState
+from confluent_kafka.admin import AdminClient
 from measuring import Row, spread
 from on_kafka import Broker, applied, put
-from processes import Started, launched_worker
+from processes import LOOK_SECONDS, WAIT_SECONDS_MAX, Started, launched_worker
 from throughput import SCENARIO
 
 TAKE_OVER_WANTED: Final = "<= 15 s"
@@ -73,12 +76,24 @@ def taken_over(
             if options:
                 _copied(broker, data, tenant, heir)
             else:
-                heir.tells(lambda line: line["event"] == "tenants owned")
+                _joined(broker, group)
             killed = owner.kill()
             owned.append(heir.owned(tenant, since=killed) - killed)
             ready.append(max(heir.ready(tenant) - killed, owned[-1]))
             owner = heir
     return owned, ready
+
+
+def _joined(broker: Broker, group: str) -> None:
+    """Return once *group* has two members that know what each of them owns."""
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    deadline = time.monotonic() + WAIT_SECONDS_MAX
+    while True:
+        found = admin.describe_consumer_groups([group])[group].result()
+        if len(found.members) == 2 and found.state == ConsumerGroupState.STABLE:
+            return
+        assert time.monotonic() < deadline, f"no second member: {found.members}"
+        time.sleep(LOOK_SECONDS)
 
 
 def _copied(broker: Broker, data: Path, tenant: str, heir: Started) -> None:
