@@ -99,9 +99,10 @@ class NotFound(MnemologError):
     code = "not_found"
     hint = "Check the id; what was just appended may need `wait_for(token)`."
 
-    def __init__(self, kind: str, name: str) -> None:
+    def __init__(self, kind: str, name: str, *, hint: str | None = None) -> None:
         self.kind = kind
         self.name = name
+        self.hint = hint or self.hint
         super().__init__(f"no {kind} {shown(name)}")
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 FILES: Final = ("golden.toml", "golden.jsonl")  # in the tenant's folder, if none is named
 RATE_MIN: Final = 0.8  # below which it is an alert
+NO_FILE: Final = (
+    "Name a file, or put one there: `mnemolog probe --help` says where it is looked for."
+)
 QUESTIONS_MAX: Final = 1_000
 FILE_BYTES_MAX: Final = 4_194_304
 HITS: Final = 10
@@ -113,7 +116,7 @@ def read_golden(path: Path) -> list[Golden]:
             raise InvalidSetting("probe_file", str(path), f"at most {FILE_BYTES_MAX} bytes")
         content = path.read_bytes()
     except OSError as error:
-        raise NotFound("file of golden queries", str(path)) from error
+        raise NotFound("file of golden queries", str(path), hint=NO_FILE) from error
     found = [_golden(place, told) for place, told in _told(path, content)]
     if not 1 <= len(found) <= QUESTIONS_MAX:
         limit = f"1 to {QUESTIONS_MAX} questions"

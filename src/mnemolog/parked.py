@@ -34,6 +34,8 @@ PAGE_EVENTS: Final = 50
 PAGE_EVENTS_MAX: Final = 1_000
 REASON_CHARS_MAX: Final = 500
 FOLLOWERS_SHOWN_MAX: Final = 20
+SEE_PARKED: Final = "`mnemolog parked list` shows what is parked; it may have gone on by now."
+SEE_FOREIGN: Final = "`mnemolog foreign list` shows them."
 NEWER: Final = "A later release understands it: upgrade the keeper, which then applies it itself."
 FAILED: Final = (
     "Mend what failed and retry; or skip it, which a rebuild heeds, too, and what waits goes on."
@@ -110,7 +112,7 @@ def parked_event(engine: Engine, which: Which) -> list[ParkedWhole]:
         if page and page[0].position == place:
             found.append(_whole(engine, name, page[0]))
     if not found:
-        raise NotFound("parked event", str(place))
+        raise NotFound("parked event", str(place), hint=SEE_PARKED)
     return found
 
 
@@ -204,7 +206,7 @@ def foreign_record(engine: Engine, position: Position) -> ForeignRecord:
     before = Position(position.partition, position.offset - 1)
     found = foreign_in(engine, CHECKPOINTS, records_max=1, after=before)
     if not found or found[0].record.position != position:
-        raise NotFound("foreign record", str(position))
+        raise NotFound("foreign record", str(position), hint=SEE_FOREIGN)
     return found[0]
 
 
@@ -220,7 +222,7 @@ def retry(engine: Engine, which: Which) -> list[Retried]:
             if projection.name in which.names:
                 done += _retry(projector, projection, which)
     if not done and which.position is not None:
-        raise NotFound("parked event", str(which.position))
+        raise NotFound("parked event", str(which.position), hint=SEE_PARKED)
     return done
 
 

@@ -36,7 +36,7 @@ def probe(
 
     Asking appends nothing. What the log holds by now is known before the first is asked.
     """
-    from mnemolog.golden import FILES, file_for, read_golden  # noqa: PLC0415 - see `opened`
+    from mnemolog.golden import FILES, NO_FILE, file_for, read_golden  # noqa: PLC0415 - see `opened`
     from mnemolog.golden import probe as ask  # noqa: PLC0415
     from mnemolog.schemas.errors import NotFound  # noqa: PLC0415
 
@@ -44,7 +44,8 @@ def probe(
         engine = memory.engine
         path = file_for(engine.folder, file or engine.settings.watching.probe_file)
         if path is None:
-            raise NotFound("file of golden queries", str(engine.folder / FILES[0]))
+            place = str(engine.folder / FILES[0])
+            raise NotFound("file of golden queries", place, hint=NO_FILE)
         questions = read_golden(path)
         memory.wait_for(memory.end())
         found = ask(memory, questions)

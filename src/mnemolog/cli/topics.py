@@ -91,7 +91,10 @@ def check(*, log: LogURL = None, tenant: Tenant = None, as_json: AsJSON = False)
     wanted = of_settings(log, tenant)
     with KafkaTenants(wanted.brokers) as brokers:
         if wanted.topic not in brokers.topics():
-            raise NotFound("topic", wanted.topic)
+            hint = (
+                "`mnemolog topics create` makes it; `mnemolog topics list` shows which there are."
+            )
+            raise NotFound("topic", wanted.topic, hint=hint)
         (found,) = brokers.described([wanted.topic])
     if as_json:
         say_json(_told(found))

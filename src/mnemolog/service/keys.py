@@ -114,7 +114,7 @@ class KeyFile:
         with self._writing() as keys:
             removed = next((one for one in keys if one.id == key_id), None)
             if removed is None:
-                raise NotFound("key", key_id)
+                raise NotFound("key", key_id, hint="`mnemolog serve keys list` shows the ids.")
             keys.remove(removed)
         return removed
 

@@ -49,7 +49,9 @@ def test_a_file_that_is_none_exits_with_2_and_names_the_place(cli, golden):
     done = cli("probe", golden("nonsense"))
     assert done.code == 2
     assert "line 1 of asked.jsonl" in done.err
-    assert cli("probe", golden("").with_name("not-there.toml")).code == 3
+    missing = cli("probe", golden("").with_name("not-there.toml"))
+    assert (missing.code, "Name a file" in missing.err) == (3, True)
+    assert "Name a file" in cli("probe").err
 
 
 def test_asking_appends_nothing(cli, say, data, golden):

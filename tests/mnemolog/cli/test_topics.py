@@ -79,6 +79,7 @@ def test_a_setting_that_loses_history_is_named_with_what_mends_it(kafka, url, te
 def test_a_topic_that_is_not_there_is_not_found(url, tenant):
     done, _ = asked("check", "--tenant", tenant, url=url)
     assert (done.code, topic_of(tenant) in done.err) == (3, True)
+    assert "`mnemolog topics create` makes it" in done.err
 
 
 @pytest.mark.parametrize("command", ["create", "list", "check"])
