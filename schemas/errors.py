@@ -66,7 +66,7 @@ class InvalidSetting(MnemologError):
     """A setting or an argument can't be used."""
 
     code = "invalid_setting"
-    hint = "See `mnemolog config` for each setting and where it came from."
+    hint = "Correct it; `mnemolog config` shows each setting and where it came from."
 
     def __init__(self, name: str, value: Any, limit: str) -> None:
         self.name = name

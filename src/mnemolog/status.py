@@ -99,6 +99,7 @@ def status(engine: Engine, *, group: str | None = None) -> Status:
         warnings=(
             *disk_warnings(engine.room, usage),
             *_damages(projections),
+            *_parked(projections),
             *_letters(engine),
             *_pauses(engine),
             *(f"{one.name}: {trouble}" for one in processors for trouble in one.troubles),
@@ -129,7 +130,13 @@ def disk_warnings(room: Room, usage: Usage) -> tuple[str, ...]:
     used = f"{usage.share:.0%} of the disk is used"
     if usage.share < room.refuse_share:
         return (f"{used}: make room before {room.refuse_share:.0%}",)
-    return (f"{used}: rebuilds, compaction and publishing wait for room; appends go on",)
+    waits = "rebuilds, compaction and publishing wait for room"
+    return (f"{used}: {waits}; appends go on as long as the log has any",)
+
+
+def _parked(projections: tuple[Standing, ...]) -> list[str]:
+    most = max(one.parked for one in projections)
+    return [f"{most} events are parked: `mnemolog parked list`"] if most else []
 
 
 def _damages(projections: tuple[Standing, ...]) -> list[str]:

@@ -27,7 +27,7 @@ from mnemolog.doctor.finding import Finding
 from mnemolog.doctor.packages import versions
 from mnemolog.doctor.patient import Patient
 from mnemolog.engine import BLOBS_FOLDER, LEASE_FILE
-from mnemolog.error_log import FILE, FORMER_FILE, last_errors
+from mnemolog.error_log import FILE, FORMER_FILE, FRAMES_MAX, last_errors
 from mnemolog.folder import FORMAT_FILE, LOG_FOLDER
 from mnemolog.processors import PROCESSORS
 from mnemolog.projections.generations import speaking_of_files
@@ -67,7 +67,20 @@ _NAMED: Final = frozenset(
     | {f"{name}.db{more}" for name in _DATABASES for more in ("", "-wal", "-shm")}
 )
 NOT_OURS: Final = "<not ours>"
-_NOTED: Final = ("at", "times", "pid", "where", "error", "code", "causes", "frames", "projection")
+# What we write of an error, and of what form it is.
+_WORD: Final = re.compile(r"[a-z]\w{0,60}", re.IGNORECASE | re.ASCII)
+_FORMS: Final = {
+    "at": re.compile(r"[0-9T:.+Z-]{10,40}", re.ASCII),
+    "times": _WORD,
+    "pid": _WORD,
+    "where": re.compile("opening|processing|projecting"),
+    "error": _WORD,
+    "code": _WORD,
+    "causes": re.compile(r"[a-z]\w{0,60}( \d{1,9})?", re.IGNORECASE | re.ASCII),
+    "frames": re.compile(r"mnemolog[\w.]{0,120}:\d{1,6}", re.ASCII),
+    "projection": re.compile("|".join(NAMES)),
+}
+_NOTED: Final = tuple(_FORMS)
 _NUMBERS: Final = ("partition", "offset", "wanted", "start", "waited_seconds", "errno")
 _PATHS: Final = re.compile(r"(?:file:|~)?/[^\s:;,'\"]+")
 
@@ -218,4 +231,13 @@ def _finding(one: Finding) -> Mapping[str, Any]:
 def _noted(line: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what we write of an error, and nothing that somebody else may have added."""
     numbers = {n: line[n] for n in _NUMBERS if isinstance(line.get(n), int | float)}
-    return {name: line.get(name) for name in _NOTED} | numbers
+    return {name: _ours(name, line.get(name)) for name in _NOTED} | numbers
+
+
+def _ours(name: str, value: Any) -> Any:
+    """Return *value* as far as it has the form of what we write under *name*."""
+    if isinstance(value, list):
+        return [_ours(name, one) for one in value[:FRAMES_MAX] if not isinstance(one, list)]
+    is_number = isinstance(value, int | float)
+    is_ours = isinstance(value, str) and _FORMS[name].fullmatch(value) is not None
+    return value if value is None or is_number or is_ours else NOT_SHOWN

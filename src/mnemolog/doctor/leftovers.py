@@ -14,6 +14,7 @@ from mnemolog.doctor.repairs import BY_FIX
 from mnemolog.engine import BLOBS_FOLDER
 from mnemolog.projections.generations import speaking_of_files
 from mnemolog.projections.kinds import NAMES
+from mnemolog.schemas.errors import NewerRelease
 from mnemolog.sizes import bytes_below
 
 NAME: Final = "leftovers"
@@ -29,7 +30,8 @@ def check(patient: Patient) -> Iterator[Finding]:
         detail = f"{path.relative_to(patient.folder)} stood where a file of ours belongs"
         bundled = "something stood where a file of ours belongs"
         yield Finding(NAME, "look", detail, advice=LOOK_YOURSELF, bundled=bundled)
-    drafts = [] if patient.is_kept else list(_drafts(patient.folder))
+    is_left_alone = patient.is_kept or isinstance(patient.refusal, NewerRelease)
+    drafts = [] if is_left_alone else list(_drafts(patient.folder))
     if drafts:
         size = sum(_size(path) for path in drafts) / 2**20
         repair = Repair("remove drafts that deaths left", partial(_remove, patient))

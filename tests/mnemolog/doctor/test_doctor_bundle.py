@@ -15,8 +15,9 @@ from mnemolog.doctor.finding import Finding
 from mnemolog.engine import present
 from mnemolog.error_log import FILE, ErrorLog
 from mnemolog.projections.kinds import NAMES
-from mnemolog.schemas.errors import InvalidSetting, StoreUnavailable
+from mnemolog.schemas.errors import InvalidSetting, LogDamaged, StoreUnavailable
 from mnemolog.settings import KNOWN, Settings
+from mnemolog.streams.sqlite_log import SQLiteLog
 from support.doctoring import overwritten, patient_at, serving
 from support.raw_records import put, put_changed
 from support.remembering import opened
@@ -56,6 +57,21 @@ def test_it_has_versions_settings_sizes_positions_findings_and_errors(data, tmp_
     assert {one["applied"]["0"] for one in found["positions"]["projections"].values()} == {4}
     assert found["findings"][0]["check"] == "packages"
     assert [line["error"] for line in found["errors"]] == ["StoreUnavailable"]
+
+
+def test_of_an_error_it_has_what_we_write_and_nothing_that_others_put_there(data, tmp_path):
+    (tmp_path / "log.db").write_bytes(b"no file of SQLite's" * 99)
+    with pytest.raises(LogDamaged) as raised:
+        SQLiteLog.open(tmp_path / "log.db", tenant="default")
+    ErrorLog(data / "default", now=present).note(raised.value, where="projecting")
+    ours = json.loads((data / "default" / FILE).read_bytes())
+    words = dict.fromkeys(ours, SECRET) | {"frames": [SECRET, [SECRET]], SECRET: SECRET}
+    with (data / "default" / FILE).open("a") as file:
+        file.write(json.dumps(words) + "\n")
+    written, theirs = bundled(data, tmp_path / "b.zip")["errors"]
+    assert written["frames"]
+    assert {name: written[name] for name in ours} == ours
+    assert SECRET not in json.dumps(theirs)
 
 
 def test_it_replaces_nothing(data, tmp_path):

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from mnemolog.doctor import cache, examined, generations, leftovers, published, stores
+from mnemolog.folder import FORMAT, FORMAT_FILE
 from mnemolog.projections.generations import SET_ASIDE, Generations
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, NAMES, VERSIONS, WEIGHTS
 from mnemolog.projections.memories.lance_table import connected
@@ -247,6 +248,13 @@ def test_drafts_of_the_dead_are_removed_and_those_of_the_living_stay(data):
     assert not troubles(data, leftovers)
     assert living.exists()
     assert blob.exists()
+
+
+def test_drafts_in_a_folder_of_a_later_release_are_its_own(data):
+    (data / "default" / "published" / ".analytics.duckdb.draft").write_bytes(b"x")
+    described = json.dumps({"format": FORMAT + 1, "release": "9.9"})
+    (data / "default" / FORMAT_FILE).write_text(described)
+    assert not troubles(data, leftovers)
 
 
 @pytest.mark.parametrize("wrong", [{"partitions": "x"}, {"tenant": ""}, {"tenant": "a" * 999}])
