@@ -1,6 +1,6 @@
 """Run benchmark scenarios, each in a process of its own, and print their figures as one table.
 
-python bench/run.py                  # all that need no data from elsewhere: about 20 minutes
+python bench/run.py                  # all that need no data from elsewhere: about 25 minutes
 python bench/run.py --quick          # a rough figure of each in a few minutes
 python bench/run.py append recall    # these alone
 python bench/run.py quality_locomo --embedder fast --conversations 3   # one with its own arguments
@@ -23,7 +23,10 @@ from typing import Final
 from measuring import COLUMNS, Row, cells
 
 FOLDER: Final = Path(__file__).parent
-FIGURES: Final = ("append", "recall", "checkpoint", "projecting", "importing")
+FIGURES: Final = (
+    *("append", "recall", "checkpoint", "projecting", "importing"),
+    *("streaming", "serving", "resident"),
+)
 QUALITY: Final = ("paraphrases", "quality_locomo")  # they print tables of their own
 DRIVERS: Final = ("aiokafka", "duckdb", "lancedb", "pydantic")
 

@@ -21,6 +21,7 @@ TINY = {
     "checkpoint": (["--sizes", "10 KB", "--rounds", "2"], 4),
     "projecting": (["--events", "300"], 7),
     "importing": (["--events", "300"], 2),
+    "serving": (["--memories", "30", "--clients", "1", "3", "--rounds", "1", "--quick"], 2),
 }
 
 
@@ -56,6 +57,30 @@ def test_appending_to_kafka_is_measured_in_a_tiny_size(kafka):
     assert whole["what"] == "kafka, 100 at a time"
     assert log_alone["what"] == "kafka, 100 at a time, log alone"
     assert FIGURE.search(whole["ratio"])
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_a_worker_on_kafka_is_measured_in_a_tiny_size(kafka, tmp_path):
+    around = ["--bootstrap", kafka.bootstrap, "--folder", str(tmp_path), "--events", "200"]
+    little = ["--appends", "2", "--rounds", "1", "--embedders", "hashing", "--sinks", "analytics"]
+    rows = rows_of("streaming", *around, *little)
+    said = [row["what"] for row in rows]
+    assert len(rows) == 1 + 3 + 6, said
+    assert all(FIGURE.search(row["ours"]) for row in rows)
+    faust = next(row for row in rows if "bare Faust agent" in row["peer"])
+    assert FIGURE.search(faust["ratio"])
+    assert [text for text in said if "without a replica" in text and "until owned" in text]
+    assert list(tmp_path.iterdir()) == [], "it takes its data away"
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_a_workers_memory_is_measured_at_each_quarter(kafka, tmp_path):
+    around = ["--bootstrap", kafka.bootstrap, "--folder", str(tmp_path)]
+    rows = rows_of("resident", *around, "--events", "80")
+    assert [row["what"].split()[-2] for row in rows] == ["0", "20", "40", "60", "80"]
+    assert all(" MB" in row["ours"] for row in rows)
 
 
 @pytest.mark.slow
