@@ -129,8 +129,12 @@ def _imported(
 
 def _settle(memory: "Memory", report: "ImportReport") -> None:
     from mnemolog.cli.writing import settle  # noqa: PLC0415 - which adds this command
+    from mnemolog.ledgers import counts_in  # noqa: PLC0415 - drivers are heavy
+    from mnemolog.projections.kinds import CHECKPOINTS  # noqa: PLC0415
 
     settle(memory, report.token)
+    if parked := counts_in(memory.engine, CHECKPOINTS).get("parked"):
+        note(f"parked, so that nothing tells of them yet: {parked} (`mnemolog parked list`)")
 
 
 @contextmanager

@@ -45,6 +45,24 @@ def test_what_was_imported_can_be_recalled_and_queried_at_once(cli, chat):
     assert rows == [{"n": 2}]
 
 
+def test_what_is_parked_of_an_import_is_told(cli, tmp_path):
+    said = {"specversion": "1.0", "source": "/acme", "time": "2030-01-01T00:00:00Z"}
+    later = {"id": "1", "type": "mnemolog.future.happened", "agent": "a", "data": {}}
+    sound = {
+        "id": "2",
+        "type": "mnemolog.observation.recorded",
+        "agent": "b",
+        "data": {"text": "x"},
+    }
+    recorded_at = {"recordedtime": "2030-01-01T00:00:00Z"}
+    path = tmp_path / "events.jsonl"
+    lines = (json.dumps(said | one | recorded_at) for one in (later, sound))
+    path.write_text("\n".join(lines))
+    done = cli("import", path)
+    assert (done.code, "parked" in done.err) == (0, True)
+    assert "future.happened" in cli("parked", "list").out
+
+
 def test_a_dry_run_says_what_it_would_do_and_does_not(cli, chat, data):
     done = cli("import", chat, chat, "--dry-run")
     assert (done.code, data.exists()) == (0, False)
