@@ -157,7 +157,7 @@ class ControlHost:
         try:
             return self._obey(request)
         except MnemologError as error:
-            return Obeyed("failed", f"{error} {error.hint}")
+            return Obeyed("failed", f"{error}. {error.hint}")
         except Exception as error:  # noqa: BLE001 - who asked has to hear of it
             _log.error("a request failed", verb=request.verb, exc_info=error)
             return Obeyed("failed", f"{type(error).__name__}: {error}")

@@ -110,7 +110,7 @@ def test_what_fails_is_acknowledged_with_why(log):
     Keeper(log, obey=obey).host.look()
     (_, (pause, why)), (_, (resume, bug)) = ends(log)
     assert (pause, resume, bug) == ("failed", "failed", "ValueError: a bug")
-    assert "it is full" in why
+    assert why == "the disk: it is full. Retry with backoff; nothing was applied."
 
 
 def test_what_a_process_accepted_that_ended_is_told_to_have_failed_and_not_done_again(log):
