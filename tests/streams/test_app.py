@@ -49,7 +49,11 @@ def running(kafka, tenant):
         stopping = asyncio.Event()
 
         def work():
-            told = {"brokers": Brokers(kafka.bootstrap), "group": f"w-{tenant}", "stopping": stopping}
+            told = {
+                "brokers": Brokers(kafka.bootstrap),
+                "group": f"w-{tenant}",
+                "stopping": stopping,
+            }
             loop.run_until_complete(app.run(tenancy, **told))
             loop.close()
 
