@@ -170,7 +170,11 @@ def _ask(
         return
     end = wait_for_end(control, request, timeout_seconds=wait_seconds)
     if end is None:
-        raise TimedOut(f"{verb}, asked as {request.id}", waited_seconds=wait_seconds)
+        raise TimedOut(
+            f"{verb}, asked as {request.id},",
+            waited_seconds=wait_seconds,
+            because="it stays asked for an hour",
+        )
     if as_json:
         say_json({"id": request.id, "outcome": end.outcome, "text": end.text, "result": end.result})
     else:

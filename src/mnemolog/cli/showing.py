@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from mnemolog.health import Health
     from mnemolog.outside_look import OutsideLook
     from mnemolog.schemas.decoded import Decoded
+    from mnemolog.schemas.records import LogRecord
     from mnemolog.status import IndexStanding, Status
 
 POLL_SECONDS: Final = 0.5
 PAGE_RECORDS: Final = 500
+TAIL_RECORDS_MAX: Final = 100_000
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,12 +37,13 @@ def tail(
     tenant: Tenant = None,
     agent: Agent = None,
     events: Annotated[
-        int, typer.Option("-n", min=0, help="Begin this many records before the end.")
+        int,
+        typer.Option("-n", min=0, max=TAIL_RECORDS_MAX, help="Begin this many before the end."),
     ] = 20,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on with what comes.")] = False,
     as_json: AsJSON = False,
 ) -> None:
-    """Print the log's last records as they stand, one a line; foreign ones too."""
+    """Print the log's last records as the log took them, one a line; foreign ones too."""
     with opened(data, log, tenant, reads=True, projects=False, record_recalls=False) as memory:
         for item in _last(memory.engine, events, follow=follow):
             if agent is None or _agent(item) == agent:
@@ -48,11 +51,17 @@ def tail(
 
 
 def _last(engine: "Engine", records: int, *, follow: bool) -> "Iterator[Decoded]":
+    """Yield the last *records* of all partitions, and what comes after them if it is followed."""
     ends = engine.log.ends()
-    share = -(-records // max(1, len(ends)))
-    reader = engine.log.reader({p: max(0, end - share) for p, end in ends.items()})
+    reader = engine.log.reader({p: max(0, end - records) for p, end in ends.items()})
     try:
-        while follow or any(reader.positions().get(p, 0) < end for p, end in ends.items()):
+        found: list[LogRecord] = []
+        while any(reader.positions().get(p, 0) < end for p, end in ends.items()):
+            found += reader.poll(records_max=PAGE_RECORDS, wait_seconds=POLL_SECONDS)
+        found.sort(key=lambda record: (record.recorded_at, record.position))
+        for record in found[max(0, len(found) - records) :]:
+            yield engine.codec.decode(record)
+        while follow:
             for record in reader.poll(records_max=PAGE_RECORDS, wait_seconds=POLL_SECONDS):
                 yield engine.codec.decode(record)
     finally:

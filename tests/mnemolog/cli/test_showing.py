@@ -1,5 +1,7 @@
 """tail shows the log as it stands; config each setting and where it came from."""
 
+import json
+
 import pytest
 
 from mnemolog.schemas.records import NewRecord
@@ -15,6 +17,16 @@ def test_tail_prints_the_last_records_one_a_line(cli, say):
     assert "reading 4" in lines[1]
     assert len(cli("tail").out.splitlines()) == 5
     assert cli("tail", "-n", "0").out == ""
+
+
+def test_tail_shows_the_last_of_all_partitions_in_the_order_in_which_they_came(data, cli):
+    said = [f"{number}" for number in range(12)]
+    with opened(data, partitions=4, projects=False) as mem:
+        for number, text in enumerate(said):
+            mem.observe(text, agent=f"ops-{0 if number < 8 else number}")
+    for count in (1, 3, 6, 12):
+        lines = cli("tail", "-n", str(count), "--json").out.splitlines()
+        assert [json.loads(line)["data"]["text"] for line in lines] == said[-count:]
 
 
 def test_tail_may_show_one_agents_records_only(cli, say):
