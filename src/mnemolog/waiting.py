@@ -13,7 +13,7 @@ from mnemolog import asked as check
 from mnemolog.engine import Engine
 from mnemolog.ledgers import applied, parked_at
 from mnemolog.projections.kinds import ANALYTICS, CHECKPOINTS, MEMORIES, WEIGHTS
-from mnemolog.schemas.errors import Damaged, Parked, StoreUnavailable, TimedOut
+from mnemolog.schemas.errors import Damaged, InvalidSetting, Parked, StoreUnavailable, TimedOut
 from mnemolog.schemas.positions import Position, Token
 
 WAIT_SECONDS: Final = 60.0
@@ -34,9 +34,10 @@ def wait_for(
 
     With *vectors* also once the vectors are there, or known to be impossible. *tell* hears now
     and then how many seconds it has waited. Raises TimedOut, Parked if an event that *token*
-    names could not be applied, or NoRoom where analytics wait for a disk that is too full.
+    names could not be applied, NoRoom where analytics wait for a disk that is too full, or
+    InvalidSetting for the token of another log.
     """
-    check.token(token)
+    _check_partitions(check.token(token), engine.log.partitions)
     check.seconds(timeout_seconds)
     names = set(projections)
     began = time.monotonic()
@@ -51,6 +52,12 @@ def wait_for(
     until(engine, is_there, what=f"applying {token}", timeout_seconds=timeout_seconds)
     for name in names:
         _raise_if_parked(engine, name, token)
+
+
+def _check_partitions(token: Token, partitions: int) -> None:
+    """Raise InvalidSetting for a token of another log: nothing would ever cover it."""
+    if any(partition >= partitions for partition in token.offsets):
+        raise InvalidSetting("token", str(token), f"of a log of {partitions} partitions")
 
 
 def until(engine: Engine, is_so: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:

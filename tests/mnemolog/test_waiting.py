@@ -9,7 +9,7 @@ import pytest
 from mnemolog.doctor import examine
 from mnemolog.projections.analytics import projection as analytics
 from mnemolog.projections.kinds import ANALYTICS, NAMES
-from mnemolog.schemas.errors import LogReplaced, Parked, TimedOut
+from mnemolog.schemas.errors import InvalidSetting, LogReplaced, Parked, TimedOut
 from mnemolog.schemas.events.governance import EventSkipped, PolicyChanged
 from mnemolog.schemas.partitioning import governance_key
 from mnemolog.schemas.positions import Token
@@ -55,6 +55,13 @@ def test_all_read_models_and_vectors_hold_what_was_waited_for(mem):
     assert texts(mem.recall("pool")) == ["the pool of auth"]
     assert mem.sql("SELECT count(*) FROM events", fresh=False).rows == [(1,)]
     assert mem._readers.memories().counts()["vectors"] == 1
+
+
+def test_a_token_of_another_log_is_refused_at_once(mem):
+    with pytest.raises(InvalidSetting, match=r"9@9.*of a log of 1 partitions"):
+        mem.wait_for(Token({9: 9}))
+    with pytest.raises(InvalidSetting, match=r"9@9"):
+        mem.recall("anything", after=Token({9: 9}))
 
 
 def test_the_empty_token_is_there_at_once(mem):
