@@ -16,11 +16,23 @@ from support.import_samples import samples
 from support.surviving import beside
 
 CODES: Final = {0, 1, 2, 3, 4, 5}
-COMMANDS: Final = typer.main.get_command(app).commands
-# What goes on for ever, reaches elsewhere on purpose, or opens a port.
-LEFT_OUT: Final = {"demo", "worker", "serve", "mcp"}
-NOT_TYPED: Final = {"--data", "--log", "--follow", "-f", "--keep", "--bundle", "--help", "--to"}
-FOREVER: Final = ("-f", "--follow")
+
+
+def leaves(group: Any, *names: str) -> dict[tuple[str, ...], Any]:
+    """Return the commands of *group* and of the groups in it, by the words that one types."""
+    found: dict[tuple[str, ...], Any] = {}
+    for name, command in group.commands.items():
+        is_group = hasattr(command, "commands")
+        below = leaves(command, *names, name) if is_group else {(*names, name): command}
+        found.update(below)
+    return found
+
+
+COMMANDS: Final = leaves(typer.main.get_command(app))
+# What goes on for ever, reaches elsewhere on purpose, opens a port, or lets all others wait.
+LEFT_OUT: Final = {"demo", "worker", "serve", "mcp", "control"}
+FOREVER: Final = ("-f", "--follow", "--watch")
+NOT_TYPED: Final = {"--data", "--log", "--keep", "--bundle", "--help", "--to", *FOREVER}
 
 
 def _as_a_system_hands_it_on(text: str) -> str:
@@ -49,7 +61,7 @@ def options(command: Any) -> st.SearchStrategy[list[str]]:
         for one in known
         if not NOT_TYPED.intersection(one.opts)
     ]
-    return st.lists(st.one_of(offered), max_size=3).map(
+    return st.lists(st.one_of(offered or [st.just([])]), max_size=3).map(
         lambda some: [word for pair in some for word in pair]
     )
 
@@ -88,15 +100,17 @@ def check(folder, ended):
     assert beside(folder, folder / "data") == []
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - LEFT_OUT))
+@pytest.mark.parametrize(
+    "names", [names for names in sorted(COMMANDS) if names[0] not in LEFT_OUT], ids=" ".join
+)
 @examples(8)
 @given(data=st.data())
-def test_anything_typed_after_a_command_ends_with_one_of_the_codes(place, name, data):
-    command = COMMANDS[name]
+def test_anything_typed_after_a_command_ends_with_one_of_the_codes(place, names, data):
+    command = COMMANDS[names]
     told = [*data.draw(arguments(command)), *data.draw(options(command))]
     told = [word for word in told if not word.startswith(FOREVER)]
     stdin = data.draw(st.binary(max_size=60) | st.sampled_from([b'{"text": "x"}', b"[" * 9_000]))
-    check(place, typed_in(place, [name, *told], stdin=stdin))
+    check(place, typed_in(place, [*names, *told], stdin=stdin))
     neighbour = typed_in(place, ["recall", "lighthouse", "--agent", "keeper"])
     assert "the lighthouse is lit" in neighbour.out
     check(place, neighbour)
@@ -105,7 +119,8 @@ def test_anything_typed_after_a_command_ends_with_one_of_the_codes(place, name, 
 @examples(30)
 @given(told=st.lists(words, max_size=4))
 def test_anything_typed_at_all_ends_with_one_of_the_codes(place, told):
-    unknown = [word for word in told if word not in COMMANDS and not word.startswith(FOREVER)]
+    known = {names[0] for names in COMMANDS}
+    unknown = [word for word in told if word not in known and not word.startswith(FOREVER)]
     check(place, typed_in(place, unknown))
 
 
