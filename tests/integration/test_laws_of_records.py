@@ -4,7 +4,6 @@ A law that is held elsewhere too names the place; a variant that breaks it is sh
 """
 
 import sqlite3
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -105,7 +104,7 @@ def spoil(memory, event_id, change):
     new = codec.encode(ObservationRecorded(text="spoilt"), envelope)
     document = parse_json(new.value)
     change(document)
-    spoilt = replace(new, value=json_bytes(document))
+    spoilt = new._replace(value=json_bytes(document))
     return Token.of(memory.engine.log.append([spoilt])), new.identity
 
 

@@ -1,6 +1,6 @@
 """In the one stream each event has the policy that it had in its partition, and its key's order."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -163,7 +163,7 @@ def test_a_processors_mark_holds_nobody_back_and_what_is_foreign_comes_where_it_
             Envelope(id="x", source=SOURCE, occurred_at=START, key="a", agent="a"),
         )
     ]
-    log.log.append([replace(new, value=b"not json")])
+    log.log.append([new._replace(value=b"not json")])
     found = list(merged(log.log, log.codec, starts={0: 0}, ends=log.log.ends()))
     assert [one.is_copied for one in found] == [False] * 3
     assert isinstance(found[2].item, Foreign)

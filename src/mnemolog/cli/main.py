@@ -4,8 +4,11 @@ Exit codes: 0 done; 1 a comparison or a check found something; 2 a wrong argumen
 3 not found; 4 unavailable or too late, try again; 5 damaged, parked or lost, look at it.
 """
 
+import atexit
+import os
 import sys
-from typing import Final
+from contextlib import suppress
+from typing import Final, NoReturn
 
 import typer
 
@@ -109,5 +112,25 @@ def exit_code(error: MnemologError) -> int:
     return next(code for kinds, code in _CODES if isinstance(error, kinds))
 
 
+def console() -> NoReturn:
+    """Be the program: run the command, and end the process once all is closed and written.
+
+    At once, without taking the interpreter down: a thread may still be within a store's native
+    code, which aborts the process where a thread is ended in it.
+    """
+    code: int | str | None = 0
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code
+    if isinstance(code, str):
+        note(code)
+    atexit._run_exitfuncs()  # noqa: SLF001 - what `sys.exit` would run, too
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
 if __name__ == "__main__":
-    main()
+    console()

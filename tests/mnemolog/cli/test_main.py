@@ -178,3 +178,25 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path):
     assert done.stdout.startswith(b"{")
     assert done.stderr == b""
     assert done.returncode == 0
+
+
+# A program whose command leaves a thread in native code that will not end before it does.
+LEAVES_A_THREAD = """
+import atexit, ctypes, sys, threading
+from mnemolog.cli import main
+atexit.register(lambda: print("all is closed"))
+threading.Thread(target=ctypes.CDLL(None).pause, daemon=True).start()
+sys.argv = ["mnemolog", *sys.argv[1:]]
+main.console()
+"""
+
+
+@pytest.mark.parametrize(("told", "code"), [(["config"], 0), (["recall"], 2), (["--help"], 0)])
+def test_a_program_ends_with_its_code_whatever_threads_are_left(tmp_path, told, code):
+    command = [sys.executable, "-c", LEAVES_A_THREAD, *told]
+    environment = {**os.environ, "MNEMOLOG_DATA": str(tmp_path / "data")}
+    done = subprocess.run(
+        command, capture_output=True, env=environment, timeout=100, check=False, text=True
+    )
+    assert done.returncode == code
+    assert done.stdout.endswith("all is closed\n")
