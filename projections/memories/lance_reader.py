@@ -49,7 +49,7 @@ _DISTANCE: Final = "_distance"
 _TIME: Final = ("occurred_at", "partition", "offset", "ordinal", "id")
 _ORDINAL: Final = ("ordinal", "id")
 
-_Seen = tuple[str, int, float, bool]  # id, place, score, whether it had a vector
+_Seen = tuple[str, int, float]  # id, place and score
 T = TypeVar("T")
 
 
@@ -159,8 +159,8 @@ class LanceMemoryReader:
         found = self._read(
             lambda table: _found(*asked(table), limit + TIES_SEEN_MAX), empty=nothing
         )
-        self._places.note((id_, place) for id_, place, *_ in found)
-        hits = [Hit(id_, score, embedded) for id_, _, score, embedded in found]
+        self._places.note((id_, place) for id_, place, _ in found)
+        hits = [Hit(id_, score) for id_, _, score in found]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def _read(self, action: Callable[[Any], T], *, empty: T) -> T:
@@ -198,14 +198,11 @@ def _matching(table: Any, words: str, where: Filter) -> tuple[Any, str]:
 
 
 def _found(query: Any, measure: str, limit: int) -> list[_Seen]:
-    """Return what was seen: more of a score is better, so a distance is turned round."""
-    asked = query.select(["id", measure, "has_vector"]).with_row_id(with_row_id=True)
-    columns = asked.limit(limit).to_arrow()
-    ids, places, measured, embedded = (
-        columns[name].to_pylist() for name in ("id", "_rowid", measure, "has_vector")
-    )
+    """Return ids, places and scores: more is better, so a distance is turned round."""
+    columns = query.select(["id", measure]).with_row_id(with_row_id=True).limit(limit).to_arrow()
+    ids, places, measured = (columns[name].to_pylist() for name in ("id", "_rowid", measure))
     scores = [1 - distance for distance in measured] if measure == _DISTANCE else measured
-    return list(zip(ids, places, scores, embedded, strict=True))
+    return list(zip(ids, places, scores, strict=True))
 
 
 def _rows(table: Any, ids: Sequence[str], places: Places) -> dict[str, MemoryRow]:

@@ -14,14 +14,10 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that a signal found, with the signal's own score: more is better.
-
-    One that is not `embedded` had no vector when it was found.
-    """
+    """A memory that a signal found, with the signal's own score: more is better."""
 
     id: str
     score: float
-    embedded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ confidence; it orders the memories of one question, and two questions' figures a
 Pure functions; the defaults were chosen by bench/quality_locomo.py on conversations 0 to 2.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -73,33 +73,23 @@ def lexical_evidence(hits: Sequence[Hit], *, tokens: int, weighing: Weighing = W
     return Evidence(shares, belief / (1 + belief))
 
 
-def fused(
-    evidence: Mapping[str, Evidence],
-    *,
-    weighing: Weighing = WORDS,
-    unembedded: Container[str] = frozenset(),
-) -> dict[str, float]:
+def fused(evidence: Mapping[str, Evidence], *, weighing: Weighing = WORDS) -> dict[str, float]:
     """Return the relevance of each memory that any of *evidence* names.
 
-    It rises with every share. A signal without confidence has no say, and meaning has none in
-    what is *unembedded*: that its vector is not there yet says nothing against a memory.
+    It rises with every share. A signal without confidence has no say.
 
     >>> fused({"dense": Evidence({"a": 1.0}), "lexical": Evidence({"b": 1.0}, 0.0)})
     {'a': 1.0, 'b': 0.0}
-    >>> both = {"dense": Evidence({"a": 1.0}), "lexical": Evidence({"a": 0.9, "b": 1.0})}
-    >>> fused(both, unembedded={"b"})["b"]
-    1.0
     """
     say = {name: getattr(weighing, name) * one.confidence for name, one in evidence.items()}
     total = sum(say.values())
     ids = dict.fromkeys(id_ for one in evidence.values() for id_ in one.shares)
-    without_meaning = total - say.get("dense", 0.0)
-    found = {}
-    for id_ in ids:
-        most = without_meaning if id_ in unembedded else total
-        told = sum(say[name] * one.shares.get(id_, 0.0) for name, one in evidence.items())
-        found[id_] = min(1.0, told / most) if most > 0 else 0.0
-    return found
+    if total <= 0:
+        return dict.fromkeys(ids, 0.0)
+    return {
+        id_: min(1.0, sum(say[n] * one.shares.get(id_, 0.0) for n, one in evidence.items()) / total)
+        for id_ in ids
+    }
 
 
 def beside(relevance: Mapping[str, float], rows: Mapping[str, MemoryRow]) -> dict[str, float]:

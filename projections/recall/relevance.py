@@ -21,7 +21,6 @@ from mnemolog.projections.recall.fusion import (
 )
 from mnemolog.projections.recall.identifiers import identifiers_in, share_held
 from mnemolog.projections.recall.question import Question
-from mnemolog.projections.recall.signals import CANDIDATES_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +59,11 @@ def relevance(
     evidence = _evidence(hits, tokens=tokens, weighing=weighing)
     if named.confidence:
         evidence["identifiers"] = named
-    shares = fused(evidence, weighing=weighing, unembedded=_unembedded(hits, rows))
-    own = {id_: share for id_, share in shares.items() if id_ in rows}
+    own = {id_: share for id_, share in fused(evidence, weighing=weighing).items() if id_ in rows}
     if "neighbours" in question.without:
         return Relevance(own, evidence, {})
     near = beside(own, rows)
     return Relevance(with_neighbours(own, near, weighing=weighing), evidence, near)
-
-
-def _unembedded(hits: Mapping[str, Sequence[Hit]], rows: Mapping[str, MemoryRow]) -> frozenset[str]:
-    """Return the candidates that had no vector when those of the others were searched.
-
-    A search that found fewer than it might has found all that have one. What is read of a row
-    afterwards does not tell: it may have got its own meanwhile.
-    """
-    if "dense" not in hits:
-        return frozenset()
-    near = {hit.id for hit in hits["dense"]}
-    if len(near) < CANDIDATES_MAX:
-        return frozenset(rows.keys() - near)
-    return frozenset(hit.id for hit in hits.get("lexical", ()) if not hit.embedded) - near
 
 
 def _evidence(

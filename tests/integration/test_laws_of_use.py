@@ -19,7 +19,6 @@ from mnemolog.projections.recall.question import (
     RECALL_SECONDS_MAX,
     RECALL_TOKENS_MAX,
 )
-from mnemolog.projections.recall.signals import CANDIDATES_MAX
 from mnemolog.schemas.decoded import Ours
 from mnemolog.schemas.errors import InvalidEvent, InvalidSetting, TimedOut
 from mnemolog.schemas.events.experience import ObservationRecorded
@@ -176,27 +175,6 @@ def test_law_11_an_append_waits_for_no_embedding_and_its_words_are_found_before_
             stuck.may_go_on.set()
         memory.wait_for(memory.end(), vectors=True)
         assert memory.get(seen.memory_id).row.has_vector
-
-
-@pytest.mark.parametrize("others", [10, CANDIDATES_MAX + 5])
-def test_law_11_what_was_just_said_in_these_words_comes_before_all_that_is_like_it(
-    monkeypatch, others
-):
-    stuck = Stuck()
-    stuck.may_go_on.set()
-    monkeypatch.setattr(Engine, "embedder", lambda _: CheckedEmbedder(stuck))
-    said = [f"reading {n}: the pool of service {n % 5} is exhausted" for n in range(others + 1)]
-    with opened(agent="ops-1") as memory:
-        for text in said[:-1]:
-            memory.observe(text)
-        memory.wait_for(memory.end(), vectors=True)
-        stuck.may_go_on.clear()
-        try:
-            seen = memory.observe(said[-1])
-            found = memory.recall(said[-1], after=seen.token, timeout_seconds=60)
-            assert texts(found)[0] == said[-1]
-        finally:
-            stuck.may_go_on.set()
 
 
 # 13. Everything has a bound with a name. Logs, pages and walks: tests/contracts, tests/replay.

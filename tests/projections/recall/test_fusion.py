@@ -49,20 +49,6 @@ def test_a_relevance_rises_with_every_share(evidence, weighing, name, id_, more)
     assert after[id_] >= before.get(id_, 0.0)
 
 
-@given(SIGNALS, WEIGHINGS, IDS)
-def test_that_its_vector_is_not_there_yet_says_nothing_against_a_memory(evidence, weighing, id_):
-    said = {name: one for name, one in evidence.items() if name != "dense"}
-    unseen = Evidence({k: v for k, v in evidence["dense"].shares.items() if k != id_}, 1.0)
-    all_said = {"dense": unseen, **said}
-    found = fused(all_said, weighing=weighing, unembedded={id_})
-    alone = fused(said, weighing=weighing)
-    assert found.get(id_, 0.0) == pytest.approx(alone.get(id_, 0.0))
-    before = fused(all_said, weighing=weighing)
-    assert {o: v for o, v in found.items() if o != id_} == {
-        o: v for o, v in before.items() if o != id_
-    }
-
-
 @given(SIGNALS)
 def test_the_order_of_candidates_does_not_matter(evidence):
     turned = {
