@@ -29,7 +29,7 @@ EVENTS: Final = 200_000
 EVENTS_QUICK: Final = 10_000
 SAMPLE_SECONDS: Final = 0.1
 GROWTH_MAX: Final = 1.25  # last quarter beside second quarter
-COMMAND: Final = "import sys; from mnemolog.cli.main import main; sys.exit(main())"
+COMMAND: Final = "from mnemolog.cli.main import console; console()"
 STATM: Final = "/proc/{pid}/statm"
 
 

@@ -83,7 +83,6 @@ def main() -> None:
         from mnemolog.logging import set_up_logging  # noqa: PLC0415 - structlog costs 50 ms
 
         set_up_logging()
-        keep_little()
     try:
         code = _run()
     except BrokenPipeError:
@@ -119,6 +118,7 @@ def console() -> NoReturn:
     code, which aborts the process where a thread is ended in it.
     """
     code: int | str | None = 0
+    keep_little()  # before any other thread is: it is no thing to do beside them
     try:
         main()
     except SystemExit as ended:
